@@ -3,8 +3,10 @@
 #   make demo     install what is missing, build, simulate a box of 3 000 atoms          make build    the program, build/parhelion
 #   make test     build and run the host tests                                           make nightly  the long tier
 #   make test-gpu build with CUDA and run the GPU tests                            make nightly-gpu  their long tier
+#   make release  wheel, Debian package, source, checksums: build-release/            make package  the Debian package
 #   make bench    measure kernels and steps                                              make format   clang-format on every C++ file
 #   make deps     the Debian packages of the program alone                               make clean    remove build/
+#   make manual   the manual as a site, build/manual/index.html
 JOBS   ?= $(shell nproc)
 PYTHON ?= /usr/bin/python3
 
@@ -12,7 +14,7 @@ oracles   := build/test-venv
 configure := cmake --preset host --log-level=WARNING
 with_tests = $(configure) -DPARHELION_TESTS=ON -DPARHELION_PYTHON=$(CURDIR)/$(oracles)/bin/python
 
-.PHONY: deps build demo test test-gpu nightly nightly-gpu bench format clean
+.PHONY: deps build demo manual test test-gpu nightly nightly-gpu bench format clean package release
 .NOTPARALLEL:
 
 deps:
@@ -46,7 +48,7 @@ test-build: test-packages $(oracles)/installed
 	@cmake --build build -j $(JOBS)
 
 test: test-build
-	@ctest --preset host -j $(JOBS)
+	@tools/run_tests.sh host $(JOBS)
 
 test-gpu: test-packages
 	@cmake --preset cuda --log-level=WARNING
@@ -69,6 +71,26 @@ bench:
 	@$(configure) -DPARHELION_BENCH=ON
 	@cmake --build build -j $(JOBS)
 	build/parhelion bench
+
+# What makes the manual's site, pinned, in an environment of its own. Warnings are errors (but not with --quiet): a link
+# that leads nowhere is one.
+build/manual-venv/installed: docs/requirements.txt
+	@rm -rf build/manual-venv
+	@$(PYTHON) -m venv build/manual-venv
+	@build/manual-venv/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+manual: build/manual-venv/installed
+	@NO_MKDOCS_2_WARNING=1 build/manual-venv/bin/mkdocs build --strict
+	@echo build/manual/index.html
+
+package:
+	@tools/install_packages.sh build wheel
+	@tools/build_deb.sh
+
+release:
+	@tools/install_packages.sh build wheel
+	@tools/make_release.sh
 
 format:
 	@tools/install_packages.sh check

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `parhelion bench`: the whole step by phase on boxes of the ethanol-water series, per atom, as a table and JSON lines.
+// `parhelion bench`: times the phases of a step on boxes of the ethanol-water series, per atom. Prints a table and JSON lines.
 #include "commands.hpp"
 #include "run/describe.hpp"
 #include "series.hpp"
@@ -11,7 +11,7 @@ namespace parhelion {
 
 namespace {
 
-// In the time of pair forces; 0 if that is not known. The first rank's time is that of all only if all run at once.
+// Returns tested pairs per second of pair-force time, or 0 if unknown. If all ranks run at once, the first rank's time is used.
 double tested_pairs_per_second(const RunSummary& summary, const PlanSummary& plan, std::int64_t atoms)
 {
     if (summary.phases.empty() || !threads_remark(plan).empty()) { return 0; }
@@ -96,7 +96,7 @@ nlohmann::ordered_json to_json(std::int64_t atoms, const BenchOptions& options, 
                                    {"us_per_step", summary.us_per_step},
                                    {"host_load", summary.host_load},
                                    {"kernel", plan.kernel},
-                                   {"precision", options.engine.precision},
+                                   {"precision", precision_names[static_cast<std::size_t>(options.engine.numerics.precision)]},
                                    {"list_interval", plan.list_interval},
                                    {"list_cutoff_nm", plan.list_cutoff},
                                    {"tested_pairs_per_atom", summary.pairs_per_atom},
@@ -124,7 +124,7 @@ void command_bench(const BenchOptions& options)
     {
         Simulation simulation = series_simulation(atoms, options.electrostatics, options.engine);
         Observer nobody;
-        simulation.run(options.steps / 5, nobody, never); // warm-up
+        simulation.run(options.steps / 5, nobody, never); // warms up before the measurement
         const RunSummary summary = simulation.run(options.steps, nobody, never);
         print_result(atoms, simulation.plan(), summary);
         append_line(options.json, to_json(atoms, options, simulation.plan(), summary).dump());

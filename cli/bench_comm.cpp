@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `parhelion bench comm`: how fast GPUs signal, store into each other's memory, meet and add, against the goals.
+// `parhelion bench comm`: measures signals, stores, barriers and sums between GPUs, and compares them with the goals.
 #include "commands.hpp"
 #include "run/describe.hpp"
 #ifdef PARHELION_CUDA
@@ -24,7 +24,7 @@ void command_bench_comm(const BenchCommOptions& options)
         for (int r = 0; r < std::max(gpus, 2); ++r)
         {
             devices.push_back(here[static_cast<std::size_t>(r % gpus)]);
-        } // one GPU: two ranks
+        } // two ranks share a single GPU
         const std::string name = GpuQueue(here[0]).name();
         fmt::print("{} ranks on {} x {}\n{:<18} {:>10} {:>7} {:>10} {:>9} {:>10}\n", devices.size(), gpus, name, "", "bytes",
                    "blocks", "us", "GB/s", "goal us");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `parhelion bench halo`: the time of a coordinate and force exchange by number of ranks, size of the halo and method; also
-// between virtual nodes, with an emulated network.
+// `parhelion bench halo`: measures the exchange of coordinates and forces by number of
+// ranks, halo size and method. Virtual nodes with an emulated network are possible.
 #include "bench/halo/halo_timing.hpp"
 #include "commands.hpp"
 #include "run/describe.hpp"
@@ -13,7 +13,7 @@ namespace parhelion {
 
 namespace {
 
-// Ranks in one shape, and where the proxies are if the shape has nodes.
+// The number of ranks in a measurement, and the place of the proxies if ranks are spread over virtual nodes.
 struct Shape
 {
     int ranks;
@@ -24,9 +24,10 @@ struct Shape
 std::vector<Shape> shapes_of(const BenchHaloOptions& options)
 {
     std::vector<Shape> shapes;
-    for (const std::string& text : options.nodes)
+    for (NicEmulation nodes : options.nodes)
     {
-        const NicEmulation nodes = parse_nodes(text, options.nic);
+        nodes.latency = options.nic.latency, nodes.bandwidth = options.nic.bandwidth;
+        const std::string text = fmt::format("{}x{}", nodes.nodes, nodes.ranks_per_node);
         for (const std::string& proxies : options.proxies) { shapes.push_back({nodes.ranks(), nodes, text, proxies}); }
     }
     if (!shapes.empty()) { return shapes; }
@@ -40,19 +41,19 @@ Proxies proxies_of(const std::string& text)
     return found == proxies_in_words.end() ? Proxies::Own : static_cast<Proxies>(found - proxies_in_words.begin());
 }
 
-void time_and_print(const BenchHaloOptions& options, const Shape& shape, std::int64_t atoms, const std::string& method)
+void time_and_print(const BenchHaloOptions& options, const Shape& shape, std::int64_t atoms, HaloMethod method)
 {
-    const HaloTiming t = time_halo(
-        {shape.ranks, options.threads, halo_method(method), atoms, options.exchanges, shape.nodes, proxies_of(shape.proxies)});
-    const std::string grid = grid_text(t.grid);
+    const HaloTiming t =
+        time_halo({shape.ranks, options.threads, method, atoms, options.exchanges, shape.nodes, proxies_of(shape.proxies)});
+    const std::string grid = grid_text(t.grid), name = halo_name(method);
     fmt::print("{:>5} {:>5} {:<8} {:>7} {:<13} {:>11.0f} {:>9} {:>10.1f} {:>11.1f} {:>11.1f} {:>9.1f}  {}\n", shape.ranks,
-               shape.nodes_text, shape.proxies, grid, method, t.halo_atoms, t.messages, t.bytes / 1024, t.median_us,
+               shape.nodes_text, shape.proxies, grid, name, t.halo_atoms, t.messages, t.bytes / 1024, t.median_us,
                t.worst_tenth_us, t.mean_us, t.helpers);
     nlohmann::ordered_json line = {{"case", "halo"},
                                    {"ranks", shape.ranks},
                                    {"threads", options.threads},
                                    {"grid", grid},
-                                   {"method", method},
+                                   {"method", name},
                                    {"halo_slots", t.halo_atoms},
                                    {"messages", t.messages},
                                    {"bytes", t.bytes},
@@ -76,7 +77,7 @@ void command_bench_halo(const BenchHaloOptions& options)
     {
         for (const std::int64_t atoms : options.halo_atoms)
         {
-            for (const std::string& method : options.methods) { time_and_print(options, shape, atoms, method); }
+            for (const HaloMethod method : options.methods) { time_and_print(options, shape, atoms, method); }
         }
     }
 }

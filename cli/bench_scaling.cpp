@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// `parhelion bench scaling`: whole steps by size, number of GPUs and halo method, in one go: the table that says how much faster
-// a system gets and what its steps consist of, then the ladder of methods, and figures of the first.
+// `parhelion bench scaling`: measures whole steps by size, number of GPUs and halo method. It prints a
+// table of speed-ups and of the parts of a step, then compares the methods, and draws figures of the table.
 //
-// What is timed: the wall time of the steady part of a run (engine/run_length.hpp), repartitions included, over its steps. The
-// same simulation goes on for every sample. Lines are those of the median sample, with the spread of all.
+// The benchmark measures the wall time of the steady part of a run (engine/run_length.hpp) per step, including
+// repartitions. All samples continue one simulation. Each line shows the median sample, and the spread of all samples.
 #include "base/error.hpp"
 #include "commands.hpp"
 #include "engine/run_length.hpp"
 #include "plot.hpp"
 #include "run/describe.hpp"
+#include "run/samples.hpp"
 #include "series.hpp"
-#include "trace/spread.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -21,16 +21,7 @@ namespace parhelion {
 
 namespace {
 
-// Runs of one simulation, one after another.
-struct Samples
-{
-    std::vector<RunSummary> runs;
-    std::vector<double> us_per_step;
-    Spread spread{}; // of us_per_step
-    const RunSummary& median() const { return runs[spread.median]; }
-};
-
-// A number for every part of the work of a step and every GPU.
+// Returns JSON with a number for every part of the work of a step and every GPU.
 nlohmann::ordered_json work_json(const RunSummary& summary)
 {
     nlohmann::ordered_json parts;
@@ -41,12 +32,13 @@ nlohmann::ordered_json work_json(const RunSummary& summary)
     return parts;
 }
 
-// How GPUs exchange halos, and with PME share the mesh.
+// The way in which GPUs exchange halos and, with PME, share the mesh.
 struct Way
 {
-    std::string halo, pme; // the latter is empty without PME
+    HaloMethod halo;
+    std::optional<MeshChoice> pme; // empty: the run has no PME
 
-    std::string name() const { return pme.empty() ? halo : fmt::format("{}, {}", halo, pme); }
+    std::string name() const { return pme ? fmt::format("{}, {}", halo_name(halo), mesh_choice_text(*pme)) : halo_name(halo); }
 };
 
 nlohmann::ordered_json to_json(std::int64_t atoms, SeriesElectrostatics electrostatics, const Way& way, const PlanSummary& plan,
@@ -59,7 +51,7 @@ nlohmann::ordered_json to_json(std::int64_t atoms, SeriesElectrostatics electros
                                    {"gpus", plan.gpus},
                                    {"ranks", plan.ranks},
                                    {"grid", grid_text(plan.grid)},
-                                   {"method", plan.ranks > 1 ? way.halo : "none"},
+                                   {"method", plan.ranks > 1 ? halo_name(way.halo) : "none"},
                                    {"steps", summary.steps},
                                    {"timed_steps", summary.timed_steps},
                                    {"ns_per_day", summary.ns_per_day},
@@ -107,7 +99,7 @@ void print_line(std::int64_t atoms, const std::string& method, double of_first, 
     {
         double sum = 0, largest = 0;
         for (const StepWork& work : summary.work) { sum += work.*part, largest = std::max(largest, work.*part); }
-        // A step of so many blocks that their records hold no whole one.
+        // A step then has so many thread blocks that their trace records hold no complete step.
         if (largest == 0 && std::all_of(summary.work.begin(), summary.work.end(), [](const StepWork& w) { return w.step == 0; }))
         {
             fmt::print(" {:>6} {:<6}", "-", "");
@@ -120,28 +112,23 @@ void print_line(std::int64_t atoms, const std::string& method, double of_first, 
     std::fflush(stdout);
 }
 
-// What a size is divided among: so many GPUs, and the grid, empty for the one whose halo costs least.
+// The division of a system: the number of GPUs, and the grid or zeros for the grid whose halo costs least.
 struct Division
 {
     int gpus;
-    std::string grid;
+    std::array<int, 3> grid{};
 };
 
 std::vector<Division> divisions(const BenchScalingOptions& options)
 {
     std::vector<Division> result;
-    for (const std::string& text : options.grids)
-    {
-        const std::array<int, 3> cells = parse_grid(text, 0);
-        result.push_back({cells[0] * cells[1] * cells[2], text});
-    }
+    for (const std::array<int, 3>& grid : options.grids) { result.push_back({grid[0] * grid[1] * grid[2], grid}); }
     for (const int gpus : options.gpus) { result.push_back({gpus, {}}); }
     int most = 0;
     for (const Division& division : result) { most = std::max(most, division.gpus); }
     const auto here = static_cast<int>(gpus_here(most).size());
     if (!result.empty()) { return result; }
-    for (int gpus = 1; gpus < here; gpus *= 2) { result.push_back({gpus, {}}); }
-    result.push_back({here, {}});
+    for (const int number : powers_of_two_and_all(here)) { result.push_back({number, {}}); }
     return result;
 }
 
@@ -153,7 +140,7 @@ struct Rung
     double us_per_step;
 };
 
-// What each method gains over the one before it, for every size and number of GPUs.
+// Prints the gain of each method over the method before it, for every size and number of GPUs.
 void print_ladder(const std::vector<Rung>& rungs)
 {
     fmt::print("\n{:>9} {:>5} {:>7} {:<13} {:>9} {:>9} {:>9}\n", "atoms", "GPUs", "grid", "rung", "us/step", "gain", "in all");
@@ -168,52 +155,40 @@ void print_ladder(const std::vector<Rung>& rungs)
     }
 }
 
-// At least so many: a list interval that is cut short needs graphs of its own, which are not what is to be measured.
-std::int64_t whole_intervals(std::int64_t steps, int list_interval)
-{
-    return (steps + list_interval - 1) / list_interval * list_interval;
-}
-
-Samples take_samples(Simulation& simulation, const BenchScalingOptions& options)
+Samples samples_of(Simulation& simulation, const BenchScalingOptions& options)
 {
     const std::atomic<bool> never{false};
     Observer nobody;
     const int interval = simulation.plan().list_interval;
-    // Lists have found their room, and patterns of steps their graphs, before time counts.
+    // Before the measurement, lists get their capacity, and kinds of steps get their graphs.
     simulation.run(whole_intervals(std::max<std::int64_t>(options.steps / 2, 2000), interval), nobody, never);
-    Samples samples;
-    for (int n = 0; n < options.repetitions; ++n)
-    {
-        samples.runs.push_back(simulation.run(whole_intervals(options.steps, interval), nobody, never));
-        samples.us_per_step.push_back(samples.runs.back().us_per_step);
-    }
-    samples.spread = spread_of(samples.us_per_step);
-    return samples;
+    return take_samples(simulation, options.steps, options.repetitions, never);
 }
 
-// Those asked for, from the slowest rung to the fastest.
-std::vector<std::string> in_order(const std::vector<std::string>& asked)
+// Returns the requested methods from the slowest to the fastest, without duplicates.
+std::vector<HaloMethod> in_order(std::vector<HaloMethod> methods)
 {
-    std::vector<std::string> methods;
-    for (const std::string_view name : halo_method_names)
-    {
-        if (std::find(asked.begin(), asked.end(), name) != asked.end()) { methods.emplace_back(name); }
-    }
+    std::sort(methods.begin(), methods.end());
+    methods.erase(std::unique(methods.begin(), methods.end()), methods.end());
     return methods;
 }
 
 std::vector<Way> all_ways(const BenchScalingOptions& options)
 {
     const bool has_mesh = options.electrostatics == SeriesElectrostatics::Pme;
-    if (!has_mesh && options.pme != std::vector<std::string>{"auto"})
+    if (!has_mesh && (options.pme.size() != 1 || options.pme.front().method != MeshMethod::Auto))
     {
         throw InputError("E010", {},
                          "--pme shares the mesh of PME, and reaction field has none. Give --electrostatics pme as well.");
     }
     std::vector<Way> ways;
-    for (const std::string& halo : in_order(options.methods))
+    for (const HaloMethod halo : in_order(options.methods))
     {
-        for (const std::string& pme : has_mesh ? options.pme : std::vector<std::string>{""}) { ways.push_back({halo, pme}); }
+        if (!has_mesh) { ways.push_back({halo, std::nullopt}); }
+        else
+        {
+            for (const MeshChoice& pme : options.pme) { ways.push_back({halo, pme}); }
+        }
     }
     return ways;
 }
@@ -230,19 +205,23 @@ void command_bench_scaling(const BenchScalingOptions& options)
     print_head(options);
     for (const std::int64_t atoms : options.atoms)
     {
-        double of_first = 0; // ns/day
+        double of_first = 0; // ns/day of the first division of this size
         for (const auto& [gpus, grid] : all)
         {
             for (const Way& way : ways)
             {
-                if (gpus == 1 && &way != ways.data()) { continue; } // nothing to exchange
+                if (gpus == 1 && &way != ways.data()) { continue; } // a single GPU exchanges nothing
                 EngineOptions engine;
-                engine.device = "gpu", engine.gpus = gpus, engine.grid = grid, engine.halo = way.halo;
-                if (!way.pme.empty() && gpus > 1) { engine.pme = way.pme; } // one has the whole mesh
-                engine.comm_timeout_s = options.comm_timeout_s;
+                RunPlacement& placement = engine.placement;
+                placement.device = Device::Gpu, placement.gpus = gpus, placement.grid = grid, placement.halo = way.halo;
+                if (way.pme && gpus > 1)
+                {
+                    placement.pme = way.pme->method, placement.mesh_ranks = way.pme->ranks;
+                } // a single GPU has the whole mesh
+                placement.comm_timeout = options.comm_timeout;
                 Simulation simulation = series_simulation(atoms, options.electrostatics, engine);
                 const PlanSummary& plan = simulation.plan();
-                const Samples samples = take_samples(simulation, options);
+                const Samples samples = samples_of(simulation, options);
                 if (of_first == 0) { of_first = samples.median().ns_per_day; }
                 print_line(atoms, way.name(), of_first, plan, samples);
                 append_line(options.json, to_json(atoms, options.electrostatics, way, plan, samples).dump());

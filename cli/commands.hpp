@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One struct of options and one function per subcommand; a file each. Functions throw what the library throws; main() turns it
-// into text.
+// The subcommands: one struct of options and one function each, in a file of its
+// own. Functions throw the library's errors, and main() turns them into text.
 #pragma once
 
 #include "base/error.hpp"
+#include "engine/option_rules.hpp"
 #include "engine/simulation.hpp"
 #include "generate/ethanol_water.hpp"
-#include "io/load.hpp"
+#include "io/input/load.hpp"
+#include "run/imd_server.hpp"
 #include "run/output_paths.hpp"
 #include "run/read_input.hpp"
 #include "run/run.hpp"
@@ -26,38 +28,26 @@ using InputOptions = RunInput;
 
 inline constexpr int most_ranks = 1024;
 
+// A value of --pme.
+struct MeshChoice
+{
+    MeshMethod method = MeshMethod::Auto;
+    int ranks = 0; // the number of mesh ranks in `dedicated:N`
+};
+std::string mesh_choice_text(const MeshChoice& choice);
+std::string halo_name(HaloMethod method);
+
 struct EngineOptions
 {
-    std::string device = "auto", precision = "mixed";
-    bool reproducible = false;
-    int gpus = 0; // 0: not said
-    int ranks = 0, threads = 0;
-    std::string grid, halo; // empty: the default; grid: "2x2x1"
-    std::string pme = "auto";
-    double comm_timeout_s = 60;
-};
-
-// Of emulated network cards.
-struct NicOptions
-{
-    double latency_us = 3, bandwidth = 25; // least; GB/s
+    RunNumerics numerics;
+    RunPlacement placement;
 };
 
 struct RunOptions
 {
-    InputOptions input;
-    EngineOptions engine;
-    std::string prefix;
-    int processes = 1;              // of this host, over which the ranks are spread
-    std::string transport = "auto"; // between processes, or virtual nodes
-    std::string nodes;              // of the latter, as "2x4"; empty: not said
-    NicOptions nic;
-    bool trust_network = false;        // nobody else can write to the wire between processes
-    std::optional<std::int64_t> steps; // neither these nor ns: the .mdp's
-    std::optional<double> ns, hours;
-    double checkpoint_s = 900; // time between checkpoints
-    std::string trace;         // file; empty: none
-    bool fresh = false;        // even if there is a checkpoint
+    RunRequest request;
+    NicEmulation nic; // delays of the emulated network; the run request has the number of nodes
+    std::optional<ImdOptions> imd;
     bool json = false, quiet = false, verbose = false;
 };
 struct EnergyOptions
@@ -71,11 +61,17 @@ struct CheckOptions
     InputOptions input;
     EngineOptions engine;
 };
+struct ConvertOptions
+{
+    InputOptions input;
+    std::filesystem::path folder;
+    bool force = false; // overwrites existing files
+};
 struct GenerateOptions
 {
     EthanolWaterOptions series;
     std::filesystem::path folder;
-    bool force = false; // write over files that exist
+    bool force = false; // overwrites existing files
 };
 struct BenchOptions
 {
@@ -90,10 +86,10 @@ struct BenchHaloOptions
 {
     std::vector<int> ranks;
     std::vector<std::int64_t> halo_atoms;
-    std::vector<std::string> methods;
-    std::vector<std::string> nodes;   // virtual, as "2x4", in place of ranks
-    std::vector<std::string> proxies; // of nodes: bench/halo/halo_timing.hpp
-    NicOptions nic;
+    std::vector<HaloMethod> methods;
+    std::vector<NicEmulation> nodes;  // virtual nodes to measure; empty: ranks are measured
+    std::vector<std::string> proxies; // place of the proxies of virtual nodes: bench/halo/halo_timing.hpp
+    NicEmulation nic;                 // delays of the network between virtual nodes
     int threads = 1, exchanges = 200;
     std::filesystem::path json;
 };
@@ -102,58 +98,114 @@ struct BenchScalingOptions
 {
     std::vector<std::int64_t> atoms;
     SeriesElectrostatics electrostatics = SeriesElectrostatics::ReactionField;
-    std::vector<int> gpus;          // empty: powers of two, and all
-    std::vector<std::string> grids; // in place of gpus, a GPU for each cell; empty: those whose halos cost least
-    std::vector<std::string> methods;
-    std::vector<std::string> pme; // how GPUs share the mesh, of runs with PME
-    std::int64_t steps = 0;       // of a sample
-    int repetitions = 5;          // samples
-    double comm_timeout_s = 60;
+    std::vector<int> gpus;                 // numbers of GPUs; empty: powers of two, and all GPUs
+    std::vector<std::array<int, 3>> grids; // grids to measure instead of gpus, a GPU per cell; empty: grids of least halo cost
+    std::vector<HaloMethod> methods;       // without duplicates
+    std::vector<MeshChoice> pme;           // how GPUs share the mesh in runs with PME (--pme)
+    std::int64_t steps = 0;                // steps in each sample
+    int repetitions = 5;                   // number of samples
+    std::chrono::nanoseconds comm_timeout = RunPlacement{}.comm_timeout;
     std::filesystem::path json;
-    std::string plot; // prefix of figures
+    std::string plot; // prefix of the figures' names
+};
+
+struct BenchStandardOptions
+{
+    std::vector<std::string> tests; // names of systems; empty: all
+    std::filesystem::path jac;      // a folder with conf.gro, topol.top and md.mdp; empty: none
+    Device device = Device::Auto;   // Auto: GPUs, if there are any
+    std::vector<int> gpus;          // empty: powers of two, and all
+    int threads = 0;                // on CPUs; 0: the cores
+    Precision precision = Precision::Mixed;
+    double seconds = 10; // of a window
+    int repetitions = 3; // windows
+    bool is_short = false;
+    std::filesystem::path json;
+};
+
+struct TuneOptions
+{
+    InputOptions input;
+    EngineOptions engine; // the placement has only the device and the limits of GPUs and of all threads
+    double seconds = 60;
+    std::filesystem::path json;
+};
+
+struct GmxArgsOptions
+{
+    std::vector<std::string> words; // command lines of GROMACS, split into words or quoted
+    bool table = false;
+};
+
+// The job script for a simulation.
+struct JobscriptOptions
+{
+    int nodes = 1, gpus = 0, cpus = 0; // gpus: per node, 0: a run on CPUs; cpus: per process, 0: Slurm's default
+    std::string time, prefix, partition, account;
+    std::vector<std::string> run; // more options of `parhelion run`
 };
 
 struct BenchCommOptions
 {
-    std::vector<int> gpus; // how many of them; empty: all
+    std::vector<int> gpus; // numbers of GPUs to measure; empty: all GPUs
     int repetitions = 10;
     std::filesystem::path json;
+};
+
+struct ReportOptions
+{
+    std::vector<std::string> prefixes; // prefixes of one run, or of two runs to compare
+    bool json = false;
+};
+
+struct AnalyseOptions
+{
+    std::vector<std::filesystem::path> traces; // one, or two to compare
+    std::filesystem::path page;                // empty: none
+    bool json = false;
+};
+
+struct InfoOptions
+{
+    std::filesystem::path file;
+    bool json = false;
 };
 
 RunEnd command_run(const RunOptions& options);
 void command_energy(const EnergyOptions& options);
 void command_check(const CheckOptions& options);
+void command_convert(const ConvertOptions& options);
 void command_generate(const GenerateOptions& options);
 void command_doctor();
+void command_docs(); // prints where the manual is, and opens it; throws SystemError if it is not here
+void command_report(const ReportOptions& options);
+void command_analyse(const AnalyseOptions& options);
+// Follows the run with this prefix until it ends, and returns how it ended. Throws SystemError if the run failed.
+RunEnd command_watch(const std::string& prefix);
+void command_info(const InfoOptions& options);
+void command_cite(const std::string& prefix); // empty prefix: references of all methods
 void command_bench(const BenchOptions& options);
 void command_bench_halo(const BenchHaloOptions& options);
 void command_bench_comm(const BenchCommOptions& options);
 void command_bench_scaling(const BenchScalingOptions& options);
+void command_bench_standard(const BenchStandardOptions& options);
+void command_tune(const TuneOptions& options);
+void command_gmx_args(const GmxArgsOptions& options);
+void command_jobscript(const JobscriptOptions& options);
 
-// Shared by the commands.
-// Reads the input; prints warnings, and throws InputError if one of them is not allowed. All remarks go to `diagnostics`.
+// --- functions that several commands share
+// Reads the input, prints warnings, and throws InputError if one is not allowed. All remarks go to `diagnostics`.
 LoadedInput load_checked(const InputOptions& options, Purpose purpose, Diagnostics& diagnostics);
-// Options judged and turned into values. Throw InputError where they contradict each other.
-RunNumerics numerics(const EngineOptions& options);
-RunPlacement placement(const EngineOptions& options);
+// Returns options for a simulation that belongs to no run. Throws InputError if options contradict each other.
 SimulationOptions simulation_options(const EngineOptions& options);
-
-// "2x2x1"; zeros if the text is empty. ranks: how many cells it must have, 0 for any. Throws InputError.
-std::array<int, 3> parse_grid(const std::string& text, int ranks, int mesh_ranks = 0);
-// "2x4": two virtual nodes of four ranks. Throws InputError E010.
-NicEmulation parse_nodes(const std::string& text, const NicOptions& options);
-// The numbers of the GPUs that can be used together. Throws SystemError if there is none, InputError if more are asked for.
+// Returns the GPUs that can be used together. Throws SystemError if there is none, InputError if fewer than `asked_for`.
 std::vector<int> gpus_here(int asked_for);
+bool has_gpus(); // that can be used
+// 1, 2, 4 ... and `all`: the numbers of GPUs that a benchmark compares. Precondition: all > 0.
+std::vector<int> powers_of_two_and_all(int all);
 
-// For threads and GPUs that would hold up any other end: ends by an error as if it had ended the command, with its words and its
-// exit code.
+// Ends the process at once, because blocked threads or GPUs would delay a regular end.
+// It prints the error and exits with its code, as if the error had ended the command.
 [[noreturn]] void end_at_once_by(const std::exception_ptr& error);
-HaloMethod halo_method(const std::string& name);
-struct MeshChoice
-{
-    MeshMethod method;
-    int ranks; // that `dedicated:` names
-};
-std::optional<MeshChoice> parse_mesh_method(const std::string& text); // none: it is no method
 
 } // namespace parhelion

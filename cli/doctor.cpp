@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// `parhelion doctor`: what this machine has, what the program can use of it, and whether its GPUs can talk to each other.
+// `parhelion doctor`: shows the hardware of this machine, the part that the program can use, and whether GPUs can communicate.
 #include "base/error.hpp"
-#include "comm/launch.hpp"
+#include "comm/launch/launch.hpp"
 #include "comm/transports/plugin.hpp"
 #include "commands.hpp"
 #include "device/cores.hpp"
-#include "io/preprocessor.hpp"
+#include "io/input/preprocessor.hpp"
 #include "run/describe.hpp"
 #ifdef PARHELION_CUDA
 #include "comm/gpu/heap.hpp"
@@ -42,7 +42,7 @@ void print_gpus()
     std::vector<int> devices = usable_together(host);
     if (devices.empty()) { return; }
     const std::size_t gpus = devices.size();
-    if (gpus == 1) { devices.push_back(devices[0]); } // a single GPU is tested as two ranks
+    if (gpus == 1) { devices.push_back(devices[0]); } // a single GPU is tested with two ranks on it
     try
     {
         GpuWorldOptions options;
@@ -70,7 +70,7 @@ void print_gpus()
 void print_gpus() {}
 #endif
 
-// What `about` tells, in a process of its own, as two MPIs do not get along in one.
+// Returns the text of about(), called in a forked process, because two MPI libraries do not work in one process.
 std::string told_apart(const std::function<std::string()>& about)
 {
     int ends[2];
@@ -101,7 +101,7 @@ std::string told_apart(const std::function<std::string()>& about)
     return child > 0 && WIFEXITED(status) ? text : "no: the library ends a process that opens it";
 }
 
-// Those in shared objects, each with the library that it would open. Before a GPU is used, as processes are forked.
+// Describes the transports in shared objects, and the library that each opens. It forks, so call it before a GPU is used.
 std::string describe_transports()
 {
     std::string lines;
@@ -121,7 +121,7 @@ std::string describe_transports()
     return lines;
 }
 
-// What a run started like this would take part in.
+// Describes the launcher of the run that this process would join.
 std::string describe_launch()
 {
     try

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `parhelion energy`: one force evaluation, for scripts and for comparison with other programs.
+// `parhelion energy`: evaluates forces once, for scripts and for comparison with other programs.
 #include "commands.hpp"
-#include "io/npy.hpp"
-#include "io/output_file.hpp"
+#include "io/output/npy.hpp"
+#include "io/output/output_file.hpp"
 #include "run/backup.hpp"
 #include "run/describe.hpp"
 #include "run/energy_table.hpp"
@@ -28,12 +28,12 @@ void command_energy(const EnergyOptions& options)
 {
     const std::string json = options.prefix + ".energy.json", npy = options.prefix + ".forces.npy";
     protect_input(options.input.files, {json, npy});
+    const SimulationOptions engine = simulation_options(options.engine);
     Diagnostics diagnostics;
     LoadedInput input = load_checked(options.input, Purpose::SinglePoint, diagnostics);
     const EnergyTable table(input.system.topology, input.parameters, input.system.box);
     const Topology topology = input.system.topology;
-    Simulation simulation(std::move(input.system), std::move(input.parameters), simulation_options(options.engine),
-                          state_of(input.hand_over));
+    Simulation simulation(std::move(input.system), std::move(input.parameters), engine, state_of(input.hand_over));
     if (const std::string remark = threads_remark(simulation.plan()); !remark.empty()) { say(stderr, "note: {}\n", remark); }
     const SinglePoint point = simulation.evaluate();
     expect_finite(simulation, point, topology);

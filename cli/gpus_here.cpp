@@ -21,8 +21,18 @@ std::vector<int> gpus_here(int asked_for)
     }
     return devices;
 }
+bool has_gpus() { return !usable_together(find_gpus()).empty(); }
 #else
 std::vector<int> gpus_here(int) { throw InputError("E002", {}, "this program was built without CUDA."); }
+bool has_gpus() { return false; }
 #endif
+
+std::vector<int> powers_of_two_and_all(int all)
+{
+    std::vector<int> numbers;
+    for (int gpus = 1; gpus < all; gpus *= 2) { numbers.push_back(gpus); }
+    numbers.push_back(all);
+    return numbers;
+}
 
 } // namespace parhelion

@@ -21,7 +21,10 @@ std::string found_in(const Advice& advice, std::string_view word)
 
 } // namespace
 
-bool reads_input(std::string_view command) { return command == "run" || command == "check" || command == "energy"; }
+bool reads_input(std::string_view command)
+{
+    return command == "run" || command == "check" || command == "energy" || command == "convert" || command == "tune";
+}
 
 std::string advice_on_option(std::string_view option)
 {
@@ -31,8 +34,7 @@ std::string advice_on_option(std::string_view option)
     constexpr std::string_view where = "Use --device cpu or gpu: a whole run is on one of them.";
     constexpr std::string_view automatic = "The program settles it by itself.";
     static const Advice advice = {
-        {"-s", "There is no .tpr: give the files that grompp makes it of (-f .mdp, -c .gro, -p .top)."},
-        {"-deffnm", "Use -o PREFIX for output, and -f, -c, -p for input."},
+        {"-deffnm", "Use -o PREFIX for output, and -s PREFIX.tpr for input."},
         {"-maxwarn", "Accept warnings one by one, by their ids: --allow W121."},
         {"-time", "Use --time."},
         {"-nt", "Use --threads."},
@@ -62,15 +64,17 @@ std::string advice_on_option(std::string_view option)
         {"-dlb", automatic},
         {"-npme", "Use --pme dedicated:2, for instance."},
         {"-tunepme", automatic},
-        {"-rerun", "Trajectories are not run again here: parhelion energy evaluates one structure."},
+        {"-rerun", "A trajectory cannot be run again. parhelion energy evaluates one structure."},
     };
     return found_in(advice, option);
 }
 
 std::string unknown_command(const std::vector<std::string_view>& known, std::string_view word)
 {
-    constexpr std::string_view one_command = "grompp and mdrun are one command here, without a .tpr: parhelion run -f md.mdp -c "
-                                             "conf.gro -p topol.top -o md (parhelion check only reads and plans).";
+    constexpr std::string_view one_command =
+        "grompp and mdrun are one command here: parhelion run -f md.mdp -c conf.gro -p "
+        "topol.top -o md, or parhelion run -s topol.tpr -o md (parhelion check only reads and "
+        "plans).";
     constexpr std::string_view of_gromacs = "Use GROMACS' own on the files of a run; it opens all of them.";
     static const Advice advice = {
         {"mdrun", one_command},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to say to somebody who is used to GROMACS: what its commands and options are called here.
+// Answers to users of GROMACS' commands and options: the names of the equivalents here.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace parhelion {
 
-// Does this command read a simulation, as grompp and mdrun do?
+// Returns whether this command reads a simulation, as grompp and mdrun do.
 bool reads_input(std::string_view command);
-// A sentence about an option of GROMACS; empty: it is none, or means the same here. Read letter by letter, -nt would be an index
-// file t.
+// Returns a sentence about an option of GROMACS. Returns nothing if it is no such option or means the
+// same here. Without the answer, a parser that reads letter by letter would take -nt as index file t.
 std::string advice_on_option(std::string_view option);
-// What to say of a first word that is neither a command nor an option; empty: it is one.
+// Returns the answer to an unknown first word, or nothing if the word is a command or an option.
 std::string unknown_command(const std::vector<std::string_view>& known, std::string_view word);
 
 } // namespace parhelion

@@ -2,6 +2,7 @@
 #include "plot.hpp"
 
 #include "base/error.hpp"
+#include "shell_word.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -13,22 +14,14 @@ namespace parhelion {
 
 namespace {
 
-// As one word of a shell.
-std::string quoted(const std::string& text)
-{
-    std::string result = "'";
-    for (const char c : text) { result += c == '\'' ? "'\\''" : std::string(1, c); }
-    return result + "'";
-}
-
-// Runs a script. Python would look for modules in the current folder first, where a json.py may come from anybody: it is taken
-// off the path. Option -I would also hide a matplotlib that the user has installed for themselves, and Python before 3.11 lacks
-// -P.
+// Runs a Python script; returns whether it succeeded. Python would search the current folder
+// first, where anybody may have put a json.py. So that folder is removed from the path. Option
+// -I would also hide a matplotlib that the user has installed, and -P needs Python 3.11.
 bool run_python(std::string_view script, const std::string& arguments)
 {
-    std::signal(SIGPIPE, SIG_IGN); // of an interpreter that ends early its exit code tells
+    std::signal(SIGPIPE, SIG_IGN); // if the interpreter ends early, its exit code says so
     const std::string start = "import sys; sys.path = [folder for folder in sys.path if folder]; exec(sys.stdin.buffer.read())";
-    std::FILE* const python = ::popen(("python3 -c " + quoted(start) + " " + arguments).c_str(), "w");
+    std::FILE* const python = ::popen(("python3 -c " + shell_word(start) + " " + arguments).c_str(), "w");
     if (python == nullptr) { return false; }
     const bool is_read = std::fwrite(script.data(), 1, script.size(), python) == script.size();
     return ::pclose(python) == 0 && is_read;
@@ -48,7 +41,7 @@ void plot_scaling(const std::filesystem::path& lines, const std::string& prefix)
 {
     const std::string_view script(parhelion_plot_scaling,
                                   static_cast<std::size_t>(parhelion_plot_scaling_end - parhelion_plot_scaling));
-    if (!run_python(script, quoted(lines.string()) + " " + quoted(prefix)))
+    if (!run_python(script, shell_word(lines.string()) + " " + shell_word(prefix)))
     {
         throw SystemError(prefix + "-rate.svg could not be drawn.");
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of benchmarks, drawn by bench/gpu/plot_scaling.py, which is part of the program, in the python3 of the PATH.
+// Figures of benchmarks. bench/gpu/plot_scaling.py, which is embedded in the program, draws them in the python3 of the PATH.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 namespace parhelion {
 
-// Throws SystemError if python3 has no matplotlib: to be called before what takes long.
+// Checks that figures can be drawn, before a long measurement. Throws SystemError if python3 has no matplotlib.
 void expect_plotting();
-// PREFIX-rate and PREFIX-work, .svg and .png, of a file that `bench scaling --json` has written. Throws SystemError.
+// Draws PREFIX-rate and PREFIX-work, .svg and .png, from a file of `bench scaling --json`. Throws SystemError.
 void plot_scaling(const std::filesystem::path& lines, const std::string& prefix);
 
 } // namespace parhelion

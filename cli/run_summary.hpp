@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run that is over shows on standard output.
+// Prints the summary of a finished run to standard output.
 #pragma once
 
 #include "run/observer.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `parhelion run` shows of a run: progress, messages and warnings on standard error, the plan and the summary on standard
-// output, or all of it on standard error and the report on standard output (--json).
+// The terminal output of `parhelion run`. Progress, messages and warnings go to standard error, the plan and the
+// summary to standard output. With --json all these texts go to standard error, and the report to standard output.
 #pragma once
 
 #include "commands.hpp"
@@ -18,7 +18,7 @@ namespace parhelion {
 class RunTerminal final : public RunObserver
 {
 public:
-    // catch_signals: called when a stop begins to make sense.
+    // catch_signals() is called when a stop of the run would leave a checkpoint.
     RunTerminal(const RunOptions& options, std::function<void()> catch_signals)
         : options_(options), catch_signals_(std::move(catch_signals))
     {
@@ -36,7 +36,7 @@ public:
 
 private:
     std::FILE* human_output() const { return options_.json ? stderr : stdout; }
-    void end_progress(); // the live line must end before anything else is printed
+    void end_progress(); // ends the progress line before other output is printed
 
     const RunOptions& options_;
     const std::function<void()> catch_signals_;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run says on the terminal. Nobody may be there to read it (`run | head`, a connection that was lost), which must not end
-// the run: errors are not looked at. Files that somebody else has made have a say in many texts: what a terminal would take for
-// orders is shown as '?'.
+// Output on the terminal. Its reader may be gone (`run
+// head`, a lost connection), which must not end the run, so errors are ignored. Texts may contain
+// names from files of other people. Characters that would control the terminal are printed as '?'.
 #pragma once
 
+#include <cstddef>
 #include <cstdio>
 #include <fmt/format.h>
 #include <string>
@@ -11,11 +12,11 @@
 
 namespace parhelion {
 
-// Of several processes that do the same, one speaks.
+// True if this process prints. Of several processes that do the same work, only one prints.
 inline bool speaks = true;
 
-// `text` without control characters but ends of lines and tabulators, also those that UTF-8 writes with two bytes (U+0080 to
-// U+009F).
+// Returns `text` with '?' for each control character except newline and tab, including
+// the control characters that UTF-8 encodes with two bytes (U+0080 to U+009F).
 std::string printable(const std::string& text);
 
 template <class... Values>
@@ -24,5 +25,12 @@ void say(std::FILE* out, fmt::format_string<Values...> format, Values&&... value
     if (!speaks) { return; }
     std::fputs(printable(fmt::format(format, std::forward<Values>(values)...)).c_str(), out);
 }
+
+// Returns `text` in lines of at most `columns` columns, broken between words or, in a long list, behind a
+// comma. A continued line is indented to the text behind its label ("system ", ten characters) or option name.
+std::string broken(const std::string& text, std::size_t columns);
+// Returns `text` broken for the width of the terminal `out`, or unchanged if `out` is no terminal.
+std::string fitted(const std::string& text, std::FILE* out);
+void say_fitted(std::FILE* out, const std::string& text);
 
 } // namespace parhelion

@@ -14,7 +14,7 @@ namespace parhelion {
 
 namespace {
 
-// A new folder, of a name that nobody can have prepared and with access for its owner alone; goes away with its scope.
+// A new folder with an unpredictable name that only its owner can access. Its destructor removes it.
 class TemporaryFolder
 {
 public:
@@ -42,7 +42,7 @@ private:
 
 } // namespace
 
-Simulation series_simulation(std::int64_t atoms, SeriesElectrostatics electrostatics, const EngineOptions& engine)
+LoadedInput series_input(std::int64_t atoms, SeriesElectrostatics electrostatics)
 {
     const TemporaryFolder folder;
     EthanolWaterOptions series;
@@ -53,7 +53,12 @@ Simulation series_simulation(std::int64_t atoms, SeriesElectrostatics electrosta
     files.files.structure = folder.path() / "conf.gro";
     files.files.topology = folder.path() / "topol.top";
     Diagnostics diagnostics;
-    LoadedInput input = load_checked(files, Purpose::Run, diagnostics);
+    return load_checked(files, Purpose::Run, diagnostics);
+}
+
+Simulation series_simulation(std::int64_t atoms, SeriesElectrostatics electrostatics, const EngineOptions& engine)
+{
+    LoadedInput input = series_input(atoms, electrostatics);
     return Simulation(std::move(input.system), std::move(input.parameters), simulation_options(engine));
 }
 

@@ -35,7 +35,8 @@ if(PARHELION_CUDA)
   endif()
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_EXTENSIONS OFF)
-  set(CMAKE_CUDA_FLAGS_RELEASE "-O3 -g1 -lineinfo")
+  # Machine code is compressed, to a fifth. Lines for a profiler would double it: -DCMAKE_CUDA_FLAGS=-lineinfo adds them.
+  set(CMAKE_CUDA_FLAGS_RELEASE "-O3 -g1 --compress-mode=size")
 endif()
 
 find_package(Threads REQUIRED)
@@ -76,14 +77,14 @@ function(parhelion_compile_together target)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>")
 endfunction()
 
-# The .cpp and .cu files below src/<room>: those of its folders gpu/ in `gpu`, the others in `host`. example/ is a project of its own, plugins/ are
+# The .cpp and .cu files below src/<room>: those of its folders gpu/ in `gpu`, the others in `host`. example/ is a project of its own, plugins/ and mpi/ are
 # shared objects.
 function(parhelion_sources name host gpu)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PARHELION_ROOT}/src/${name}/*.cpp ${PARHELION_ROOT}/src/${name}/*.cu)
-  list(FILTER found EXCLUDE REGEX "/src/${name}/(example|plugins)/")
+  list(FILTER found EXCLUDE REGEX "/src/${name}/(example|plugins|mpi)/")
   set(of_host ${found})
-  list(FILTER of_host EXCLUDE REGEX "/gpu/[^/]*$")
-  list(FILTER found INCLUDE REGEX "/gpu/[^/]*$")
+  list(FILTER of_host EXCLUDE REGEX "/src/${name}/(.*/)?gpu/")
+  list(FILTER found INCLUDE REGEX "/src/${name}/(.*/)?gpu/")
   set(${host} ${of_host} PARENT_SCOPE)
   set(${gpu} ${found} PARENT_SCOPE)
 endfunction()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints behind their hashes, which are made right for every input: the description up to the first zero byte, then the
 // bytes of positions and velocities, half and half.
-#include "io/checkpoint.hpp"
+#include "io/input/checkpoint.hpp"
 
 #include "base/error.hpp"
 #include "io/sealed_checkpoint.hpp"

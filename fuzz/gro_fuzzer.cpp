@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/gro.hpp"
+#include "io/input/gro.hpp"
 
 #include "memory_file.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/mdp.hpp"
+#include "io/input/mdp.hpp"
 
 #include <cmath>
 

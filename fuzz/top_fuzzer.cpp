@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/top.hpp"
+#include "io/input/top.hpp"
 
 #include "memory_file.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/trr.hpp"
+#include "io/output/trr.hpp"
 
 #include "base/error.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/xtc.hpp"
+#include "io/output/xtc.hpp"
 
 #include "base/error.hpp"
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks src/, cli/ and tests/ against rooms.toml: who includes whom, and, but for tests, what only some files may say. Prints each
-violation with its place and the rule it breaks; exit code 1 if there is any, or if the allowed arrows form a cycle.
+"""Checks src/, cli/ and tests/ against rooms.toml: which room includes which, and within a room which floor, a folder of it, includes
+which; and, but for tests, what only some files may say. Prints each violation with its place and the rule it breaks; exit code 1 if
+there is any, or if the allowed arrows form a cycle.
 
 Usage: check_rooms.py [repository root]
 """
@@ -15,7 +16,7 @@ SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
 
 
 def find_cycle(rooms):
-    """The rooms along a cycle of the allowed arrows, the first repeated at the end; empty if there is none."""
+    """The rooms, or floors of a room, along a cycle of the allowed arrows, the first repeated at the end; empty if there is none."""
     done, path = set(), []
 
     def visit(room):
@@ -63,15 +64,51 @@ def check_words(root, rules):
     return problems
 
 
+def check_arrows(rooms, where, noun):
+    """What is wrong with the allowed arrows themselves."""
+    problems = []
+    if cycle := find_cycle(rooms):
+        problems.append(f"rooms.toml: {where}cycle {' -> '.join(cycle)} (rule: the arrows between {noun}s form no cycle)")
+    for room, others in rooms.items():
+        for other in set(others) - set(rooms):
+            problems.append(f"rooms.toml: {where}{room} -> {other}, but there is no {noun} '{other}'")
+    return problems
+
+
+def floor_of(path, room):
+    """Of a file of src/, by its path from there; '' if it lies in no folder of the room."""
+    parts = Path(path).parts
+    return parts[1] if parts[0] == room and len(parts) > 2 else ""
+
+
+def check_floors(root, room, floors):
+    """Includes between the floors of a room."""
+    problems = check_arrows(floors, f"floors of {room}: ", "floor")
+    for floor in floors:
+        if not (root / "src" / room / floor).is_dir():
+            problems.append(f"rooms.toml: floors of {room}: there is no folder src/{room}/{floor}")
+    for path, place, is_test in sources(root):
+        if place != room or is_test:
+            continue
+        floor = floor_of(path.relative_to(root / "src"), room)
+        if floor not in floors:
+            problems.append(f"{path.relative_to(root)}: floor '{floor}' is not in rooms.toml (rule: every folder of {room} is a floor)")
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            quoted = found.group(1) if (found := INCLUDE.match(line)) else None
+            if not quoted or quoted.split("/")[0] != room or (target := floor_of(quoted, room)) in {floor, *floors[floor]}:
+                continue
+            rule = f"{floor} may include {', '.join(sorted(floors[floor])) or 'no other floor'}"
+            problems.append(f'{path.relative_to(root)}:{number}: {room}/{floor} -> {room}/{target} by "{quoted}" (rule: {rule})')
+    return problems
+
+
 def check(root):
     rules = tomllib.loads((root / "rooms.toml").read_text())
     rooms, libraries = rules["rooms"], rules.get("libraries", {})
-    problems = check_words(root, rules.get("only", []))
-    if cycle := find_cycle(rooms):
-        problems.append(f"rooms.toml: cycle {' -> '.join(cycle)} (rule: the arrows between rooms form no cycle)")
-    for room, others in rooms.items():
-        for other in set(others) - set(rooms):
-            problems.append(f"rooms.toml: {room} -> {other}, but there is no room '{other}'")
+    problems = check_words(root, rules.get("only", [])) + check_arrows(rooms, "", "room")
+    for room, floors in rules.get("floors", {}).items():
+        problems += check_floors(root, room, floors)
 
     for path, room, is_test in sources(root):
         place = path.relative_to(root)
@@ -110,7 +147,7 @@ def check(root):
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent)
     problems = check(root)
-    print("\n".join(problems) if problems else "rooms: every include follows rooms.toml, and so do the words of GPUs")
+    print("\n".join(problems) if problems else "rooms: every include follows rooms.toml, and so do the words that only some files may say")
     return 1 if problems else 0
 
 

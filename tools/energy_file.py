@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads .edr files, of this program (double) and of GROMACS in either precision; format: src/io/edr.hpp. Needs Python alone."""
+"""Reads .edr files, of this program (double) and of GROMACS in either precision; format: src/io/output/edr.hpp. Needs Python alone."""
 import struct
 from pathlib import Path
 

@@ -115,7 +115,7 @@ SUITES = {
     # What carries them with the progression engine: a host thread, so that most orders are tests/comm/proxy_ring_test.cpp's business.
     "proxy": Suite(
         "test_comm_gpu",
-        ["src/comm/proxy_ring.hpp", "src/comm/gpu/proxy.cpp"],
+        ["src/comm/core/proxy_ring.hpp", "src/comm/gpu/proxy.cpp"],
         r"tests/comm/partitioned/p\w+_gpu_test\.cu|src/comm/partitioned/gpu/partitioned_gpu\.cu|src/comm/gpu/proxy\.cpp",
         ["*GpuPartitions.*one_by_proxy:GpuProxies*:*GpuNodes.*", "Nodes/GpuChannels.work*_on_one"],
         seconds=60,
@@ -188,7 +188,7 @@ OPERATORS = [
     Operator("signal before data", rf"(    for_share\((?:(?!\n\}}).)*?)\n({publish})(?=\n[\n}}])", r"\2\n\1"),
     Operator("forces are not cleared", r"\n *a\.state\.f\[[^\n]* = \{\};", ""),
     Operator("sums of forces are not atomic", r"a\.state\.add_force\(slot, (Vec3<[^;]*)\);", r"{ const auto& s = \1; auto& t = a.state.f[slot]; t.x += s.x, t.y += s.y, t.z += s.z; }"),
-    Operator("forces go in the order of positions", r"messages_\.count\(\) - 1 - round", "round"),
+    Operator("forces go in the order of positions", r"int m = messages_\.count\(\) - 1; m >= 0; --m", "int m = 0; m < messages_.count(); ++m"),
     # Sums over ranks.
     Operator("no wait", r"(?<=has_failed = )receiver\.wait_arrived[^;]*", "false"),
     Operator("stored before places are known", r"(?<=slot\(\)\); \}\n) *__syncthreads\(\);", f"    {LATE}", files="gpu/collectives"),

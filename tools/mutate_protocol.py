@@ -101,10 +101,10 @@ OPERATORS = [
 
 # Mutants that may end otherwise than killed by a test, and why.
 EXCEPTIONS = {
-    "no wait: src/comm/exchange.cpp": (Outcome.SURVIVED, "the loop has seen, with acquire, that the message is there"),
-    "no acknowledgement: src/comm/rank_group.cpp": (Outcome.SURVIVED, "a channel without credits counts, and sends nothing"),
+    "no wait: src/comm/world/exchange.cpp": (Outcome.SURVIVED, "the loop has seen, with acquire, that the message is there"),
+    "no acknowledgement: src/comm/world/rank_group.cpp": (Outcome.SURVIVED, "a channel without credits counts, and sends nothing"),
     "no acknowledgement: src/mesh_exchange/peer_messages.cpp": (Outcome.SURVIVED, "as above"),
-    "no deadline: src/comm/signal.hpp": (Outcome.TIMED_OUT, "it takes the bound away"),
+    "no deadline: src/comm/core/signal.hpp": (Outcome.TIMED_OUT, "it takes the bound away"),
     "failure not told to the other threads: src/halo/shared_messages.hpp": (Outcome.TIMED_OUT, "it takes away what ends the wait of a rank's other threads"),
     "failure of another thread not watched: src/halo/shared_messages.hpp": (Outcome.TIMED_OUT, "as above"),
 }

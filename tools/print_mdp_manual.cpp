@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints docs/user/mdp.md. The build target mdp_manual writes the file.
-#include "io/mdp_table.hpp"
+#include "io/input/mdp_table.hpp"
 
 #include <iostream>
 

@@ -109,7 +109,7 @@ public:
 private:
     static constexpr unsigned ahead = stages / 2; // pieces that come in
 
-    // Of the nth piece.
+    // Returns the stage of the nth piece.
     __device__ static std::uint32_t stage(unsigned nth)
     {
         extern __shared__ uint4 memory[];

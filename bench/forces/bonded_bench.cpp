@@ -3,8 +3,8 @@
 // evaluations, atoms in cluster order as in a run, bonds to hydrogen constrained.
 //   bonded_bench -c conf.gro -p topol.top [--threads N]
 #include "interactions/bonded/bonded.hpp"
-#include "io/gro.hpp"
-#include "io/top.hpp"
+#include "io/input/gro.hpp"
+#include "io/input/top.hpp"
 #include "pairs/cluster_order.hpp"
 
 #include <CLI/CLI.hpp>

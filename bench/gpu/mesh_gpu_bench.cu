@@ -2,9 +2,9 @@
 // Time of each kernel of PME's mesh on a GPU, with what it could not be faster than, and cuFFT beside the transforms of planes.
 //   mesh_gpu_bench [--atoms 45000 180000 360000] [--planes N] [--json FILE]
 // --planes: how many planes the rank has, as one of several that share the mesh; default: all. Atoms are all of the system.
-#include "interactions/mesh/gpu/fft_gpu.hpp"
+#include "interactions/mesh/gpu/fft/fft_gpu.hpp"
+#include "interactions/mesh/gpu/fft/mesh_transforms.cuh"
 #include "interactions/mesh/gpu/mesh_atoms_gpu.hpp"
-#include "interactions/mesh/gpu/mesh_transforms.cuh"
 #include "rank_state.hpp"
 #include "series_timing.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmarks of a rank's kernels share: its atoms, in the order that kernels find them in.
+// Holds what the benchmarks of a rank's kernels share: its atoms, in the order that kernels find them in.
 #pragma once
 
 #include "domain/gpu/grid_gpu.hpp"
-#include "io/load.hpp"
+#include "io/input/load.hpp"
 #include "pairs/cluster_order.hpp"
 #include "pairs/gpu/cluster_order_gpu.hpp"
 

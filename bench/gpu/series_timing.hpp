@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmarks of GPU kernels share: systems of the water/ethanol series, and times of graphs of many calls.
+// Holds what the benchmarks of GPU kernels share: systems of the water/ethanol series, and times of graphs of many calls.
 #pragma once
 
 #include "device/gpu/graph.hpp"
 #include "generate/ethanol_water.hpp"
-#include "io/load.hpp"
+#include "io/input/load.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -26,7 +26,7 @@ inline LoadedInput load_size(std::int64_t atoms, SeriesElectrostatics electrosta
     return input;
 }
 
-// Of `calls` calls in a graph, microseconds a call; of all repetitions, the shortest first.
+// Returns microseconds a call, of `calls` calls in a graph; of all repetitions, the shortest first.
 template <class Work>
 std::vector<double> sorted_us(GpuQueue& queue, int repetitions, int calls, const Work& work)
 {

@@ -2,8 +2,9 @@
 #include "bench/halo/halo_timing.hpp"
 
 #include "comm/bootstraps/threads.hpp"
-#include "comm/run_ranks.hpp"
-#include "comm/world.hpp"
+#include "comm/launch/run_ranks.hpp"
+#include "comm/networks/networks.hpp"
+#include "comm/world/world.hpp"
 #include "device/helper_threads.hpp"
 #include "domain/migrate.hpp"
 #include "halo/halo.hpp"

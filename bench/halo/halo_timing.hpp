@@ -6,7 +6,8 @@
 // 1.2 nm. Cost: memory of the whole box, some 150 bytes an atom.
 #pragma once
 
-#include "comm/network.hpp"
+#include "comm/networks/networks.hpp"
+#include "comm/transports/virtual_nodes.hpp"
 #include "domain/halo_plan.hpp"
 #include "domain/migrate.hpp"
 #include "halo/method.hpp"
@@ -20,7 +21,7 @@
 
 namespace parhelion {
 
-// Of virtual nodes: the threads that carry messages between them.
+// Says where the threads are that carry messages between virtual nodes.
 enum class Proxies : std::uint8_t
 {
     Own,     // each has a core of its own, on which it polls

@@ -2,8 +2,8 @@
 // How long reading a system takes and how much memory it needs: one JSON line. Wall time of topology, coordinates and the
 // comparison of their names; peak resident memory of the process as the kernel counts it.
 //   load_bench -c conf.gro -p topol.top [-D NAME] [-I DIR]
-#include "io/gro.hpp"
-#include "io/top.hpp"
+#include "io/input/gro.hpp"
+#include "io/input/top.hpp"
 
 #include <CLI/CLI.hpp>
 #include <chrono>

@@ -2,10 +2,10 @@
 // How long writing and reading trajectory frames takes: one JSON line. Water of the given number of molecules, best of five; the
 // files go to the given folder, whose disk is part of what is measured (give a memory file system to measure the code).
 //   trajectory_bench [MOLECULES [DIR]]
-#include "io/text.hpp"
+#include "io/input/text.hpp"
+#include "io/output/trr.hpp"
+#include "io/output/xtc.hpp"
 #include "io/trajectory_samples.hpp"
-#include "io/trr.hpp"
-#include "io/xtc.hpp"
 
 #include <algorithm>
 #include <chrono>

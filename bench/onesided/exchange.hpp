@@ -12,8 +12,8 @@
 // A collective maximum before every message, or before those of some exchanges, is what growing symmetric buffers costs.
 #pragma once
 
-#include "comm/communicator.hpp"
-#include "comm/world.hpp"
+#include "comm/world/communicator.hpp"
+#include "comm/world/world.hpp"
 #include "domain/halo_plan.hpp"
 
 #include <string>

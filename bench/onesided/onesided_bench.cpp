@@ -7,9 +7,10 @@
 #include "base/error.hpp"
 #include "bench/halo/halo_timing.hpp"
 #include "bench/onesided/exchange.hpp"
-#include "comm/launch_processes.hpp"
-#include "comm/plugin_ranks.hpp"
-#include "comm/run_ranks.hpp"
+#include "comm/launch/launch_processes.hpp"
+#include "comm/launch/run_ranks.hpp"
+#include "comm/networks/networks.hpp"
+#include "comm/networks/plugin_ranks.hpp"
 #include "halo/halo.hpp"
 
 #include <CLI/CLI.hpp>

@@ -6,8 +6,8 @@
 #include "pairs/simd_targets.hpp" // before anything of Highway
 
 #include "interactions/pair/nonbonded.hpp"
-#include "io/gro.hpp"
-#include "io/top.hpp"
+#include "io/input/gro.hpp"
+#include "io/input/top.hpp"
 #include "pairs/buffer.hpp"
 #include "pairs/cluster_order.hpp"
 

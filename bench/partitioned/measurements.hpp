@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What partitioned_bench measures, on the GPUs of a world's ranks.
+// Declares what partitioned_bench measures, on the GPUs of a world's ranks.
 #pragma once
 
 #include "bench/partitioned/nccl.hpp"
@@ -17,10 +17,10 @@ struct Setting
 
 // A kernel adds two vectors, 8 bytes a thread, and the sum goes to the next GPU. Figures 2 and 4.
 void time_messages(const Setting& setting);
-// What a message of one block to another costs by the two mechanisms, and with other threads on the proxy's core. The question of
-// Doijade et al. (GPU-initiated halo exchange with NVSHMEM), section 5.5.
+// Measures what a message of one block to another costs by the two mechanisms, and with other threads on the proxy's core. The
+// question of Doijade et al. (GPU-initiated halo exchange with NVSHMEM), section 5.5.
 void time_proxy(const Setting& setting);
-// Of pready by threads, warps and a block, and of what happens once. Figure 3 and table I.
+// Measures pready by threads, warps and a block, and what happens once. Figure 3 and table I.
 void time_costs(const Setting& setting);
 // An all-reduce by itself. Figures 6 and 7.
 void time_sums(const Setting& setting);

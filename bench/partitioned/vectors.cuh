@@ -21,7 +21,7 @@ inline LaunchShape shape_of(std::size_t bytes)
     return threads <= most_threads ? LaunchShape{1, static_cast<int>(threads)} : one_thread_each(threads, most_threads);
 }
 
-// What one call queues on several queues: a graph for each, all captured at once.
+// Holds what one call queues on several queues: a graph for each, all captured at once.
 class Graphs
 {
 public:

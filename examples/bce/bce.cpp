@@ -6,8 +6,9 @@
 //
 // bce RANKS [SAMPLES FEATURES ITERATIONS]. Checks the gradient of the last iteration: the same bits on all ranks, that of one
 // loop over all samples to rounding, and the slope of the cross-entropy.
+#include "comm/launch/run_ranks.hpp"
+#include "comm/networks/networks.hpp"
 #include "comm/partitioned/collectives.hpp"
-#include "comm/run_ranks.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -63,7 +63,7 @@ struct Field
             }
         }
     }
-    // Of a rank.
+    // Makes the field of a rank.
     Field(const Grid& grid, int rank)
         : Field(grid.cells, grid.cells, rank % grid.columns * grid.cells, rank / grid.columns * grid.cells,
                 grid.columns * grid.cells, grid.rows * grid.cells)

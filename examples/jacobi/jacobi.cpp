@@ -5,8 +5,9 @@
 //
 // jacobi COLUMNS ROWS [CELLS [ITERATIONS]]: the grid of ranks, the edge of a square. Checks the result: the same bits as by one
 // loop over all cells, and close to x^2 - y^2, which solves the equation between cells exactly and is given at the boundary.
+#include "comm/launch/run_ranks.hpp"
+#include "comm/networks/networks.hpp"
 #include "comm/partitioned/collectives.hpp"
-#include "comm/run_ranks.hpp"
 #include "field.hpp"
 
 #include <chrono>

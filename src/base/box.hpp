@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The periodic cell of a system: edge vectors a = (xx, 0, 0), b = (yx, yy, 0), c = (zx, zy, zz), nm, as GROMACS writes them.
+// The periodic cell of a system, nm: edge vectors a = (xx, 0, 0), b = (yx, yy, 0), c = (zx, zy, zz), as GROMACS writes them.
 //
-// Positions are fractions of it: x = ux a + uy b + uz c. A rectangular cell has no tilt, and all that is said of it here is exact
-// then: terms of tilt add zero, which changes no bit.
+// Positions are fractions of the edge vectors: x = ux a + uy b + uz c. A rectangular cell has zero tilt. For
+// a rectangular cell all functions are exact, because the terms of the tilt add zero, which changes no bit.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -16,10 +16,10 @@ class Box
 {
 public:
     Box() = default;
-    // A rectangular cell by the lengths of its edges.
+    // Makes a rectangular cell from the lengths of its edges.
     PARHELION_HD constexpr Box(const Vec3<T>& lengths) : diagonal_(lengths) {} // NOLINT(google-explicit-constructor)
     PARHELION_HD constexpr Box(T x, T y, T z) : diagonal_{x, y, z} {}
-    // diagonal: xx, yy, zz; tilt: yx, zx, zy.
+    // Makes a cell from its diagonal (xx, yy, zz) and its tilt (yx, zx, zy).
     PARHELION_HD constexpr Box(const Vec3<T>& diagonal, const Vec3<T>& tilt) : diagonal_(diagonal), tilt_(tilt) {}
     template <class U>
     PARHELION_HD constexpr explicit operator Box<U>() const
@@ -31,15 +31,15 @@ public:
     PARHELION_HD constexpr Vec3<T>& diagonal() { return diagonal_; }
     PARHELION_HD constexpr const Vec3<T>& tilt() const { return tilt_; }
     PARHELION_HD constexpr bool is_rectangular() const { return tilt_ == Vec3<T>{}; }
-    // yx / yy, zx / zz, zy / zz: how far the cell leans, per nm along y and z. A difference d whose components are fractions
-    // times diagonal() becomes nm by d.x += d.y yx/yy + d.z zx/zz, d.y += d.z zy/zz.
+    // Returns yx / yy, zx / zz, zy / zz: how far the cell leans along x and y, per nm along y and z. If d is a difference of
+    // fractional coordinates times diagonal(), then d.x += d.y yx/yy + d.z zx/zz and d.y += d.z zy/zz make it a difference in nm.
     PARHELION_HD constexpr Vec3<T> shear() const { return {tilt_.x / diagonal_.y, tilt_.y / diagonal_.z, tilt_.z / diagonal_.z}; }
     PARHELION_HD constexpr T volume() const { return diagonal_.x * diagonal_.y * diagonal_.z; }
     PARHELION_HD Vec3<T> edge_lengths() const
     {
         return {diagonal_.x, norm(Vec3<T>{tilt_.x, diagonal_.y, 0}), norm(Vec3<T>{tilt_.y, tilt_.z, diagonal_.z})};
     }
-    // The distances of opposite faces: a slab of a fraction f along edge d is f heights()[d] thick.
+    // Returns the distances between opposite faces: a slab that takes a fraction f of edge d is f * heights()[d] thick.
     PARHELION_HD Vec3<T> heights() const
     {
         const T yx = tilt_.x / diagonal_.y, zy = tilt_.z / diagonal_.z, zx = tilt_.y / diagonal_.z - yx * zy;
@@ -53,14 +53,14 @@ public:
         return xy < h.z ? xy : h.z;
     }
 
-    // No two images of an atom are nearer than this to another atom, and none is so far away as a height: half the shortest
-    // vector between images, or the least height. Precondition: no edge leans by more than half of another one.
+    // Returns the smaller of the least height and half the shortest vector between two images of one atom, nm. A cut-off
+    // up to this finds at most one image of an atom. Precondition: no edge leans by more than half of another one.
     PARHELION_HD T largest_cutoff() const
     {
         const T height = least_height();
         if (is_rectangular()) { return height / 2; }
-        T shortest2 = 4 * height * height; // what counts an edge twice is longer
-        for (int k = 14; k < 27; ++k)      // vectors to the images around, one of each two that are opposite
+        T shortest2 = 4 * height * height; // no vector that is counted twice is shorter
+        for (int k = 14; k < 27; ++k)      // visits one of each two opposite vectors to neighbouring images
         {
             const T x = static_cast<T>(k % 3 - 1), y = static_cast<T>(k / 3 % 3 - 1), z = static_cast<T>(k / 9 - 1);
             const T length2 = norm2(to_nm({x, y, z}));
@@ -68,7 +68,7 @@ public:
         }
         return std::sqrt(shortest2) / 2;
     }
-    // May a wrapped difference be other than the nearest image, within the cut-off? Never of a rectangular cell.
+    // Returns whether a wrapped difference within the cut-off may fail to be the nearest image. A rectangular cell returns false.
     PARHELION_HD bool is_low(T cutoff) const { return !is_rectangular() && 2 * cutoff > least_height(); }
 
     PARHELION_HD constexpr Vec3<T> to_nm(const Vec3<T>& fractions) const
@@ -81,11 +81,11 @@ public:
         const T z = nm.z / diagonal_.z, y = (nm.y - z * tilt_.z) / diagonal_.y;
         return {(nm.x - y * tilt_.x - z * tilt_.y) / diagonal_.x, y, z};
     }
-    // The nearest image of a difference of two positions (nm), if that is nearer than every height of the cell; else one within
-    // half an edge vector in z, then y, then x.
+    // Returns the nearest image of a difference of two positions (nm), if that image is shorter than every height
+    // of the cell. Otherwise returns an image that is within half an edge vector in z, then in y, then in x.
     PARHELION_HD Vec3<T> image(Vec3<T> difference) const
     {
-        // Most are within it already, and rounding is slow.
+        // Most components are within half an edge already. The test avoids calls of a rounding function, which is slow.
         const auto is_beyond = [](T component, T edge) { return !(std::abs(component) <= edge / 2); };
         if (is_beyond(difference.z, diagonal_.z))
         {
@@ -98,7 +98,7 @@ public:
         if (is_beyond(difference.x, diagonal_.x)) { difference.x -= std::round(difference.x / diagonal_.x) * diagonal_.x; }
         return is_rectangular() ? difference : nearest(difference);
     }
-    // Strained along the axes of space, so that the diagonal becomes this one.
+    // Returns this cell after a strain along x, y and z that changes its diagonal to the given one.
     PARHELION_HD constexpr Box with_diagonal(const Vec3<T>& diagonal) const
     {
         const T x = diagonal.x / diagonal_.x, y = diagonal.y / diagonal_.y;
@@ -109,7 +109,7 @@ public:
     friend constexpr bool operator==(const Box&, const Box&) = default;
 
 private:
-    // The nearest image. `difference` is within half an edge vector along z and y already.
+    // Returns the nearest image of `difference`, which must be within half an edge vector along z and y already.
     PARHELION_HD Vec3<T> nearest(const Vec3<T>& difference) const
     {
         const T half = least_height() / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain data into a vector of bytes and out again, for messages between ranks of one program: no byte order, no versions.
+// Writes plain data to bytes and reads it back, for messages between ranks of one program. It handles no byte order or versions.
 #pragma once
 
 #include "base/error.hpp"
@@ -21,7 +21,7 @@ public:
         static_assert(std::is_trivially_copyable_v<T>);
         append(&value, sizeof(T));
     }
-    // The count, then the elements.
+    // Writes the number of elements, then the elements.
     template <class T>
     void put_all(const std::vector<T>& values)
     {
@@ -40,7 +40,7 @@ private:
     std::vector<std::byte>& bytes_;
 };
 
-// Reads what a ByteWriter wrote, in the same order. Throws ContractError beyond the end.
+// Reads data that a ByteWriter wrote, in the same order. Reading beyond the end throws ContractError.
 class ByteReader
 {
 public:

@@ -38,7 +38,7 @@ void contract_failed(const char* condition, const char* file, int line)
 }
 
 namespace {
-// Levenshtein distance, case-blind.
+// Returns the Levenshtein distance of two words, ignoring case.
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
     const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };

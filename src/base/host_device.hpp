@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks functions that run on host and device alike.
+// Defines the macro that marks functions for both host and device code.
 #pragma once
 
 #ifdef __CUDACC__

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numeric policies of the engine: one source, four instantiations. A policy N names
-//   Real      storage of velocities and parameters, and arithmetic of pair forces
-//   Fixed     a position component: an unsigned fixed-point fraction of the box edge (see state/periodic_box.hpp)
-//   ForceSum  what forces are added up in: Real, or 64-bit fixed point, whose sums do not depend on order, hence on threads
-//             or domains
-// Bonded terms, constraints and integration compute in double in every policy: they are a few per cent of the work, and it is the
-// stiff bonded forces that limit float engines (docs/decisions/0002-precision.md).
+// The numeric policies of the engine. One source is instantiated for four policies. A policy N names these types:
+//   Real      stores velocities and parameters; pair forces are computed in it
+//   Fixed     stores a position component: an unsigned fixed-point fraction of the box edge (see state/periodic_box.hpp)
+//   ForceSum  sums forces: Real, or 64-bit fixed point, whose sums do not depend on their order and hence neither on threads
+//             nor on the domain decomposition
+// Bonded terms, constraints and integration compute in double in every policy. They are a few per cent of the work. Stiff
+// bonded forces limit the accuracy of engines that compute these forces in single precision (docs/decisions/0002-precision.md).
 #pragma once
 
 #include "base/host_device.hpp"
@@ -60,20 +60,20 @@ struct DoubleReproducible
     static constexpr Summation summation = Summation::Reproducible;
 };
 
-// Instantiates `macro(N)` for every policy; the one list of what is built.
+// Instantiates `macro(N)` for every policy N. This is the only list of the policies that are built.
 #define PARHELION_FOR_EACH_NUMERICS(macro) macro(Mixed) macro(Double) macro(MixedReproducible) macro(DoubleReproducible)
 
-// 64-bit fixed-point sums: resolution 2^-32 = 2.3e-10, range +-2.1e9 (kJ/mol/nm for forces, kJ/mol for energies). One
-// contribution is limited to a quarter of that, so that a few saturated ones do not wrap before the unstable atom check has seen
-// them.
+// 64-bit fixed-point sums have a resolution of 2^-32 = 2.3e-10 and a range of +-2.1e9 (kJ/mol/nm for
+// forces, kJ/mol for energies). One contribution is limited to a quarter of that range. The sum of a
+// few limited contributions then does not wrap around before the check for unstable atoms has seen it.
 inline constexpr double fixed_sum_scale = 4294967296.0;
 inline constexpr double fixed_sum_limit = 5e8;
-// The same for the energy of a pair and each element of its virial, kJ/mol, as those of all pairs meet in one sum: room for 200
-// overlapping pairs before it wraps.
+// The limit of one pair's energy and of each element of its virial, kJ/mol. It is lower than fixed_sum_limit
+// because all pairs add to one sum: the sum can hold 200 overlapping pairs before it wraps around.
 inline constexpr double fixed_sum_pair_limit = 1e7;
 
-// Converts a contribution to the sum's type and a sum back to a number. A contribution outside the fixed-point range (or NaN)
-// saturates to the limit, so that the unstable atom check sees it instead of a wrapped small number.
+// to_sum() converts a contribution to the sum's type, from_sum() a sum to a number. A contribution that is NaN or outside
+// the fixed-point range becomes the limit. Wrap-around could otherwise hide it from the check for unstable atoms.
 template <class Sum>
 PARHELION_HD inline Sum to_sum(double value)
 {
@@ -91,7 +91,7 @@ PARHELION_HD inline double from_sum(Sum sum)
     else { return static_cast<double>(sum); }
 }
 
-// The type in which energies, virials and kinetic energies of policy N are added up over atoms, threads and ranks.
+// The type in which policy N sums energies, virials and kinetic energies over atoms, threads and ranks.
 template <class N>
 using ScalarSum = std::conditional_t<N::summation == Summation::Reproducible, std::int64_t, double>;
 

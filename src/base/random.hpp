@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers without state: a number is a function of (seed, purpose, step, index, draw).
+// Random numbers without state: each number is a function of (seed, purpose, step, index, draw).
 //
 // The idea: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11, doi 10.1145/2063384.2063405) turns a 64-bit key and a 128-bit
-// counter into 128 random bits. Keyed by the run's seed and counted by step and global atom, an atom draws the same numbers
-// whichever thread, rank or device holds it, and a restart needs nothing but the step. Normal deviates use only + - * / and sqrt,
-// which IEEE 754 fixes to the last bit, so that they too are the same everywhere. Cost: about 10 multiplications per 32 random
-// bits; 15 ns for four normal deviates.
+// counter into 128 random bits. The key is the run's seed; the counter has the step and the global atom. An atom thus draws the
+// same numbers on any thread, rank or device, and a restart needs only the step. Normal deviates use only + - * / and sqrt, which
+// IEEE 754 defines to the last bit, so they are the same everywhere, too. Cost: about 10 multiplications per 32 random bits;
+// 15 ns for four normal deviates.
 #pragma once
 
 #include "base/units.hpp"
@@ -22,7 +22,7 @@ struct RandomBits
     std::uint32_t word[4];
 };
 
-// The bijection itself; the counter and key are the arrays of the paper.
+// Returns the Philox bijection of a counter and a key, which are the arrays of the paper.
 PARHELION_HD inline RandomBits philox4x32(RandomBits counter, std::uint32_t key0, std::uint32_t key1)
 {
     for (int round = 0; round < 10; ++round)
@@ -37,7 +37,7 @@ PARHELION_HD inline RandomBits philox4x32(RandomBits counter, std::uint32_t key0
     return counter;
 }
 
-// What the numbers are for: uses never share a counter.
+// The purpose of a random number. Different purposes never share a counter.
 enum class RandomPurpose : std::uint8_t
 {
     Velocities,
@@ -46,7 +46,7 @@ enum class RandomPurpose : std::uint8_t
     Barostat,
 };
 
-// 128 random bits. 0 <= step < 2^56; index: a global atom, a temperature group, ...; draw: which of several for the same index.
+// Returns 128 random bits. 0 <= step < 2^56. index: a global atom, a temperature group, ...; draw: counts calls for one index.
 PARHELION_HD inline RandomBits random_bits(std::uint64_t seed, RandomPurpose purpose, std::int64_t step, std::uint32_t index,
                                            std::uint32_t draw = 0)
 {
@@ -56,20 +56,20 @@ PARHELION_HD inline RandomBits random_bits(std::uint64_t seed, RandomPurpose pur
     return philox4x32(counter, static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
 }
 
-// In (0, 1), both ends excluded, spacing 2^-32.
+// Returns a number in (0, 1), both ends excluded, with a spacing of 2^-32.
 PARHELION_HD inline double uniform(std::uint32_t bits) { return (static_cast<double>(bits) + 0.5) * (1.0 / 4294967296.0); }
 
 namespace random_detail {
 
 PARHELION_HD constexpr double power_series(double, double c) { return c; }
-// c0 + c1 z + c2 z^2 + ...
+// Returns c0 + c1 z + c2 z^2 + ...
 template <class... Coefficients>
 PARHELION_HD constexpr double power_series(double z, double c0, double c1, Coefficients... c)
 {
     return c0 + z * power_series(z, c1, c...);
 }
 
-// ln(u) for u in (0, 1): u = m 2^-k with m in [1/sqrt 2, sqrt 2), ln m = 2 artanh((m - 1) / (m + 1)).
+// Returns ln(u) for u in (0, 1), from u = m 2^-k with m in [1/sqrt 2, sqrt 2) and ln m = 2 artanh((m - 1) / (m + 1)).
 PARHELION_HD inline double log_unit(double u)
 {
     constexpr std::uint64_t exponent_of_half = std::uint64_t{1022} << 52, fraction = (std::uint64_t{1} << 52) - 1;
@@ -85,7 +85,7 @@ PARHELION_HD inline double log_unit(double u)
            k * 0.69314718055994530942;
 }
 
-// cos and sin of 2 pi u for u in (0, 1): the Taylor series of the angle from the nearest quarter turn, at most pi / 4.
+// Computes cos and sin of 2 pi u for u in (0, 1) by the Taylor series of the angle from the nearest quarter turn, at most pi / 4.
 PARHELION_HD inline void cos_sin_turn(double u, double& c, double& s)
 {
     const int quarter = static_cast<int>(4 * u + 0.5);
@@ -109,7 +109,7 @@ struct NormalDeviates
     double value[4];
 };
 
-// Four independent normal deviates, mean 0, variance 1 (Box and Muller 1958); none exceeds 6.8 in size.
+// Returns four independent normal deviates of mean 0 and variance 1 (Box and Muller 1958). None exceeds 6.8 in magnitude.
 PARHELION_HD inline NormalDeviates normal_deviates(const RandomBits& bits)
 {
     NormalDeviates n;
@@ -124,7 +124,7 @@ PARHELION_HD inline NormalDeviates normal_deviates(const RandomBits& bits)
     return n;
 }
 
-// A short sequence of deviates for one (purpose, step, index), for algorithms that need an unknown number of them.
+// A sequence of deviates for one (purpose, step, index), for algorithms that need a number of deviates not known before.
 class RandomSequence
 {
 public:
@@ -134,10 +134,10 @@ public:
     }
     PARHELION_HD double next_uniform() { return uniform(next().word[0]); }
     PARHELION_HD double next_normal() { return normal_deviates(next()).value[0]; }
-    // Gamma deviate of unit scale, shape >= 1/2 (Marsaglia and Tsang, ACM TOMS 26, 363, 2000).
+    // Returns a gamma deviate of unit scale and of shape >= 1/2 (Marsaglia and Tsang, ACM TOMS 26, 363, 2000).
     PARHELION_HD double next_gamma(double shape)
     {
-        // Below 1 the method needs shape + 1 and a power of a uniform deviate.
+        // For a shape below 1 the method uses shape + 1 and a power of a uniform deviate.
         if (shape < 1)
         {
             const double u = next_uniform();
@@ -154,7 +154,7 @@ public:
             if (std::log(next_uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) { return d * v; }
         }
     }
-    // Sum of the squares of n independent normal deviates; 0 for n <= 0; n need not be whole.
+    // Returns the sum of the squares of n independent normal deviates, 0 for n <= 0. n need not be an integer.
     PARHELION_HD double next_sum_of_squares(double n) { return n > 0 ? 2 * next_gamma(0.5 * n) : 0; }
 
 private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant tables with a row for each value of an enum.
+// Helpers for constant tables that have one row for each value of an enum.
 #pragma once
 
 #include <cstddef>
 
 namespace parhelion {
 
-// Does row i hold the enum's value i?
+// Returns whether, for every i, row i of the table holds the enum's value i.
 template <class Row, std::size_t rows, class Enum>
 constexpr bool is_in_order(const Row (&table)[rows], Enum Row::*key)
 {

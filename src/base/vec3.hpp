@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three-component vectors and 3x3 tensors: the only linear algebra the engine needs. Plain aggregates, usable on host and device.
+// Three-component vectors and 3x3 tensors: the only linear algebra of the engine. Aggregates, usable on host and device.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -74,7 +74,7 @@ PARHELION_HD T norm(const Vec3<T>& a)
     return std::sqrt(norm2(a));
 }
 
-// Row-major 3x3 tensor.
+// A 3x3 tensor, stored row by row.
 template <class T>
 struct Mat3
 {

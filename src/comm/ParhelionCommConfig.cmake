@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# find_package(ParhelionComm): the target Parhelion::comm, whose headers are "comm/communicator.hpp" and so on, and <parhelion_comm.h>
+# find_package(ParhelionComm): the target Parhelion::comm, whose headers are "comm/world/communicator.hpp" and so on, and <parhelion_comm.h>
 # for C. Parhelion::comm_c is the latter alone, as a shared library that needs nothing else.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)

@@ -33,7 +33,7 @@ std::string text_of(const std::filesystem::path& path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The group of this process in the unified hierarchy ("0::/a/b"), as far as it can be seen from here; in a container its root.
+// Returns this process's cgroup in the unified hierarchy ("0::/a/b"), as visible from here: in a container the root.
 std::filesystem::path own_group()
 {
     std::istringstream groups(text_of("/proc/self/cgroup"));
@@ -58,7 +58,7 @@ int available_cores()
 {
     const std::filesystem::path root = "/sys/fs/cgroup";
     int cores = cores_of_affinity();
-    for (std::filesystem::path group = own_group();; group = group.parent_path()) // every group above limits, too
+    for (std::filesystem::path group = own_group();; group = group.parent_path()) // limits of parent groups count, too
     {
         cores = std::min(cores, cores_of_limit(text_of(root / group / "cpu.max")).value_or(cores));
         if (group.empty()) { return cores; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many cores there are for this process: those of its affinity mask, or fewer where a control group limits its processor
-// time, as containers do. Threads beyond that wait for each other while they have no turn, and are slower than none.
+// Counts the cores that this process may use: those of its affinity mask, or fewer where a control group (cgroup) limits
+// its processor time, as in containers. Threads beyond that number take turns and wait for each other, which is slower.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@ namespace parhelion {
 
 int available_cores();
 
-// What a control group's `cpu.max` is worth in cores, rounded up: 2 for "150000 100000". Nothing if it sets no limit.
+// Returns the number of cores, rounded up, that a cgroup's `cpu.max` allows: 2 for "150000 100000". Returns nothing if unlimited.
 std::optional<int> cores_of_limit(std::string_view cpu_max);
 
-// The numbers of the cores that a thread may be on, in order; empty: the system does not say.
+// Returns the numbers of the cores on which a thread may run, ascending. It is empty if the system does not tell them.
 std::vector<int> cores_of(pthread_t thread);
-// From now on it is there and nowhere else; false: it cannot be.
+// Pins `thread` to `cores`: it no longer runs on any other core. Returns false if the system refuses.
 bool move_to(pthread_t thread, const std::vector<int>& cores);
 
 } // namespace parhelion

@@ -20,7 +20,7 @@ inline void pause()
 #endif
 }
 
-// Returns once word != seen; spins, then sleeps on the word.
+// Returns the value of `word` when it differs from `seen`. Spins first, then sleeps until `word` is notified.
 std::uint32_t wait_while(std::atomic<std::uint32_t>& word, std::uint32_t seen)
 {
     for (int i = 0; i < spins_before_sleep; ++i)
@@ -46,7 +46,7 @@ CpuQueue::CpuQueue(int threads) : threads_(threads), errors_(static_cast<std::si
     }
     catch (const std::system_error& error)
     {
-        stop(); // those that have started
+        stop(); // join the threads that have started
         throw SystemError(fmt::format("Only {} of {} threads could be started: {}.", workers_.size() + 1, threads, error.what()));
     }
 }
@@ -55,7 +55,7 @@ CpuQueue::~CpuQueue() { stop(); }
 
 void CpuQueue::stop()
 {
-    stop_.store(true, std::memory_order_relaxed); // published by the release below
+    stop_.store(true, std::memory_order_relaxed); // published by the release in the next line
     generation_.fetch_add(1, std::memory_order_release);
     generation_.notify_all();
     for (std::thread& worker : workers_) { worker.join(); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU's queue: a team of threads that runs one parallel region after another. Every compute function takes its queue first;
-// the queue's type selects the backend.
+// The queue of the CPU: a team of threads that runs one parallel region after another. A queue is the first parameter
+// of every compute function, and the type of the queue selects the backend.
 //
-// Why not OpenMP: ranks are threads of one process, each with a team of its own, and the whole program must be clean under
-// ThreadSanitizer, which does not understand libgomp's barriers. Threads spin briefly between regions, then sleep.
+// Why not OpenMP: ranks are threads of one process, each with its own team, and the program must be clean under
+// ThreadSanitizer, which does not understand libgomp's barriers. Between regions the threads spin briefly, then sleep.
 #pragma once
 
 #include "device/phase_clock.hpp"
@@ -29,12 +29,12 @@ public:
     CpuQueue& operator=(const CpuQueue&) = delete;
 
     int threads() const { return threads_; }
-    // Every compute function adds its time to a phase of the caller's: ScopedPhase span(queue.clock(), Phase::Bonded).
+    // The clock of this queue. A compute function adds its time to one phase: ScopedPhase span(queue.clock(), Phase::Bonded).
     PhaseClock& clock() { return clock_; }
     const PhaseClock& clock() const { return clock_; }
 
-    // Runs body(thread) on every thread of the team, the caller being thread 0, and returns when all are done. What a body throws
-    // is rethrown here (the lowest thread's, if several). Not reentrant.
+    // Runs body(thread) on every thread of the team and returns when all are done. The caller is thread 0. If bodies
+    // throw, the exception of the lowest thread is rethrown here. Not reentrant.
     template <class Body>
     void run(Body&& body)
     {
@@ -46,8 +46,8 @@ public:
         run_team(std::function<void(int)>(std::ref(body)));
     }
 
-    // Runs body(thread, begin, end) over a static partition of [0, n): one contiguous range per thread, boundaries multiples of
-    // grain.
+    // Runs body(thread, begin, end) over a static partition of [0, n). Each thread gets one contiguous range, and
+    // boundaries are multiples of `grain`.
     template <class Body>
     void for_range(std::size_t n, std::size_t grain, Body&& body)
     {
@@ -74,8 +74,8 @@ private:
     PhaseClock clock_;
     std::function<void(int)> body_;
     std::vector<std::exception_ptr> errors_;
-    std::atomic<std::uint32_t> generation_{0}; // raised (release) by the caller to start a region; workers acquire it
-    std::atomic<std::uint32_t> running_{0};    // workers still in the region; each leaves with a release, the caller acquires 0
+    std::atomic<std::uint32_t> generation_{0}; // the caller raises it (release) to start a region; workers acquire it
+    std::atomic<std::uint32_t> running_{0};    // workers still in the region; each one decrements it (release), caller acquires 0
     std::atomic<bool> stop_{false};
     std::vector<std::thread> workers_;
 };

@@ -12,7 +12,7 @@ namespace parhelion {
 
 namespace {
 
-// Those of this process that have started, and have not ended.
+// The helper threads of this process that have started and not ended.
 struct Helpers
 {
     std::mutex mutex;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPUs of this host as a value: what each of them is, and which reach each other's memory. Whoever chooses among them
-// (engine/choose_gpus.hpp) reads this alone, so that tests fill it in by hand for hosts that are not there.
+// Describes the GPUs of this host as a value: their properties, and which GPUs can address each other's memory. The
+// choice of GPUs (engine/choose_gpus.hpp) reads this value alone, so that tests can describe hosts that do not exist.
 //
-// Cost of find_gpus(): some milliseconds at the first call. It starts none of the GPUs.
+// Cost of find_gpus(): some milliseconds at the first call. It initialises no GPU.
 #pragma once
 
 #include <cstddef>
@@ -13,49 +13,49 @@ namespace parhelion {
 
 struct HostGpu
 {
-    int device = 0; // the runtime's number, as in "GPU 0"
+    int device = 0; // the CUDA runtime's number, as in "GPU 0"
     std::string name;
     int major = 0, minor = 0; // compute capability
-    bool has_code = true;     // this program has kernels that run on it
-    bool is_allowed = true;   // its compute mode lets programs use it
-    // Memory can be made on it that other GPUs address, too.
+    bool has_code = true;     // true if this program has kernels for this GPU
+    bool is_allowed = true;   // false if the GPU's compute mode prohibits programs
+    // True if this GPU can allocate memory that other GPUs can address.
     bool makes_shared_memory = true;
     std::size_t memory = 0; // bytes
     int multiprocessors = 0;
-    double clock_ghz = 0; // the highest
+    double clock_ghz = 0; // the highest clock rate
 };
 
 struct HostGpus
 {
     std::vector<HostGpu> gpus;
-    std::vector<std::vector<bool>> reach; // reach[a][b]: gpus[a] loads from and stores into the memory of gpus[b]
+    std::vector<std::vector<bool>> reach; // reach[a][b]: true if gpus[a] can load from and store to the memory of gpus[b]
 
-    // Can kernels on gpus[a] and gpus[b] exchange data?
+    // Returns true if kernels on gpus[a] and gpus[b] can exchange data.
     bool are_joined(std::size_t a, std::size_t b) const
     {
         return reach[a][b] && reach[b][a] && gpus[a].makes_shared_memory && gpus[b].makes_shared_memory;
     }
 };
 
-// The slowest of the links among some GPUs.
+// The speed of the slowest link among several GPUs.
 struct LinkSpeed
 {
-    double signal_us = 0;  // until a GPU sees what another signals
-    double store_gb_s = 0; // of stores into the other's memory, both ways at once
-    std::string trouble;   // why they cannot exchange data after all; empty: they can
+    double signal_us = 0;  // latency until one GPU sees a signal from another, us
+    double store_gb_s = 0; // bandwidth of stores into the memory of another GPU, both directions at once, GB/s
+    std::string trouble;   // the reason why these GPUs cannot exchange data; empty if they can
 };
 
-// The GPUs of this host in the order of their numbers; none without a driver. Found out once in a process.
+// Returns the GPUs of this host by their numbers, none without a driver. The driver is asked once per process.
 const HostGpus& find_gpus();
 
-// Does a GPU of this compute capability run code that was compiled for `architectures`? They are written as CMake does: "80-real"
-// is machine code, which later GPUs of the same major number run, too; "100-virtual" is what the driver can compile for all later
-// GPUs; "90" is both. Of words without a number nothing is known, and the answer is yes.
+// Returns true if a GPU of this compute capability runs code compiled for `architectures`, a list as in CMake. "80-real"
+// is machine code, which also runs on later GPUs of the same major number. The driver can compile "100-virtual" for all
+// later GPUs. "90" is both kinds of code. If no entry has a number, the result is true, because nothing is known.
 bool runs_code_for(const std::string& architectures, int major, int minor);
 
-// "no code for its compute capability 6.1 in this program"; empty if this program can use it.
+// Returns the reason, such as "no code for its compute capability 6.1 in this program"; empty if this program can use the GPU.
 std::string why_unusable(const HostGpu& gpu);
-// "GPU 1 (NVIDIA T4)"
+// Returns the GPU's name with its number, such as "GPU 1 (NVIDIA T4)".
 std::string name_of(const HostGpu& gpu);
 
 } // namespace parhelion

@@ -15,10 +15,10 @@ struct Successor
     std::size_t node, edge;
 };
 
-// Every node after those it depends on.
+// Returns the nodes in topological order: every node comes after the nodes on which it depends.
 std::vector<std::size_t> in_order(const std::vector<std::vector<Successor>>& successors)
 {
-    std::vector<std::size_t> open(successors.size()), order; // edges in from nodes that are not in `order`
+    std::vector<std::size_t> open(successors.size()), order; // open: number of edges from nodes not yet in `order`
     for (const auto& of_node : successors)
     {
         for (const Successor& s : of_node) { ++open[s.node]; }
@@ -49,14 +49,14 @@ std::vector<std::size_t> implied_edges(std::size_t nodes, std::span<const GraphE
     for (std::size_t k = 0; k < nodes; ++k) { place[order[k]] = k; }
 
     const std::size_t words = (nodes + 63) / 64;
-    std::vector<std::uint64_t> reaches(nodes * words); // a bit for each node, by one edge or more
+    std::vector<std::uint64_t> reaches(nodes * words); // for each node: one bit per node that a path from it reaches
     std::vector<std::size_t> implied;
     for (auto node = order.rbegin(); node != order.rend(); ++node)
     {
         std::vector<Successor>& nearest_first = successors[*node];
         std::ranges::sort(nearest_first, {}, [&](const Successor& s) { return place[s.node]; });
         std::uint64_t* const reached = reaches.data() + *node * words;
-        for (const Successor& s : nearest_first) // whatever leads to a successor comes before it
+        for (const Successor& s : nearest_first) // a node on a path to a successor precedes that successor in this order
         {
             const std::uint64_t bit = std::uint64_t{1} << s.node % 64;
             if ((reached[s.node / 64] & bit) != 0)

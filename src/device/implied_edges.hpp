@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which edges of a graph of dependent work say nothing new: those between nodes that a longer path joins as well. They are no
-// mistake, but a node that waits for many others begins later.
+// Finds redundant edges in a graph of dependent work: edges between two nodes that a longer path
+// also joins. Such an edge is correct, but a node that waits for many other nodes starts later.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ struct GraphEdge
     std::size_t from, to; // nodes, numbered from 0
 };
 
-// Positions in `edges` of those that others imply; what is left joins the same nodes. The graph has no cycles, and no edge twice.
-// Cost: nodes times edges that stay, in words of 64 nodes.
+// Returns the indices of redundant edges in `edges`. The remaining edges order the nodes in the same way. Precondition:
+// the graph has no cycles, and no edge twice. Cost: one operation on a 64-bit word per remaining edge and 64 nodes.
 std::vector<std::size_t> implied_edges(std::size_t nodes, std::span<const GraphEdge> edges);
 
 } // namespace parhelion

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock that adds up the time each phase of a program takes. Which phases there are, and their names, the program knows: here
-// a phase is a number made of an enum of the caller's.
+// A clock that adds up the time of each phase of a program. It knows neither the
+// phases nor their names: a phase is a number that the caller makes from its own enum.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace parhelion {
 
-// A value of any enum of eight bits.
+// A value of any enum whose underlying type has eight bits.
 class PhaseTag
 {
 public:
@@ -25,7 +25,7 @@ public:
     }
 
     constexpr std::size_t index() const { return value_; }
-    // As the caller's enum again.
+    // Returns the value as the caller's enum.
     template <class Enum>
     constexpr Enum as() const
     {
@@ -44,7 +44,7 @@ struct PhaseSpan
     std::int64_t step;
 };
 
-// Time by phase, written by the thread that drives the queue. Keeps the latest spans, if asked to.
+// The time of each phase, written by the thread that drives the queue. After keep() it also keeps the latest spans.
 class PhaseClock
 {
 public:
@@ -61,7 +61,7 @@ public:
     double seconds(PhaseTag phase) const { return std::chrono::duration<double>(total_[phase.index()]).count(); }
 
     void keep(std::size_t spans) { kept_ = spans; }
-    void set_step(std::int64_t step) { step_ = step; } // of the spans that follow
+    void set_step(std::int64_t step) { step_ = step; } // the step number of the spans that follow
     const std::deque<PhaseSpan>& spans() const { return spans_; }
 
 private:
@@ -71,7 +71,7 @@ private:
     std::deque<PhaseSpan> spans_;
 };
 
-// Adds its own lifetime to one phase.
+// Adds the time between its construction and its destruction to one phase.
 class ScopedPhase
 {
 public:

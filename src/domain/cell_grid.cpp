@@ -21,7 +21,7 @@ bool fits(const CellGrid& grid, const Box<double>& box, const Vec3<double>& reac
     return true;
 }
 
-// nm^3, of a rank; infinite beyond a limit. Every zone of its halo is a message: staged methods have fewer, and the same choice.
+// Returns a rank's cost, nm^3, or infinity beyond a limit. Each zone counts as a message, although staged methods send fewer.
 double cost(const CellGrid& grid, const Box<double>& box, const GridCriteria& criteria)
 {
     const std::array<int, 3> pulses = pulses_for(grid, box, criteria.reach);
@@ -51,7 +51,7 @@ InputError does_not_fit(const std::string& cells, const Box<double>& box, const 
                         const Vec3<double>& of_groups)
 {
     const Vec3<double> heights = box.heights();
-    // Of hydrogens and rigid water it is a tenth of a nm, and no cause.
+    // For hydrogens and rigid water this distance is a tenth of a nm, and not the cause of the error.
     const std::string groups = longest(of_groups) < 0.5
                                    ? ""
                                    : fmt::format(" {:.3f} nm of it are for atoms that constraints or virtual sites join: these "
@@ -117,7 +117,7 @@ std::array<int, 3> pulses_for(const CellGrid& grid, const Box<double>& box, cons
 
 GridCriteria cpu_grid_criteria(const Vec3<double>& reach, const Vec3<double>& of_groups)
 {
-    constexpr double message = 0.5; // nm^3: some tens of atoms
+    constexpr double message = 0.5; // nm^3, the volume of some tens of atoms
     GridCriteria criteria{reach, reach, {}, message};
     criteria.of_groups = of_groups;
     return criteria;
@@ -126,7 +126,7 @@ GridCriteria cpu_grid_criteria(const Vec3<double>& reach, const Vec3<double>& of
 std::optional<CellGrid> find_grid(int ranks, const Box<double>& box, const GridCriteria& criteria)
 {
     PARHELION_EXPECTS(ranks >= 1);
-    constexpr double rounding = 1 - 1e-9; // what costs the same must not be chosen by the last bits of a box edge
+    constexpr double rounding = 1 - 1e-9; // so that the last bits of an edge do not decide between equal costs
     std::optional<CellGrid> best;
     double lowest = 0;
     for (int x = ranks; x >= 1; --x)
@@ -136,7 +136,7 @@ std::optional<CellGrid> find_grid(int ranks, const Box<double>& box, const GridC
             if (ranks / x % y != 0) { continue; }
             const CellGrid grid{{x, y, ranks / x / y}};
             if (!fits(grid, box, criteria.half_edge)) { continue; }
-            // If all are beyond a limit, the first: whoever has the limit says what it is.
+            // If all grids are beyond a limit, the first is taken. The code that has the limit then reports it.
             if (const double c = cost(grid, box, criteria); !best || c < rounding * lowest) { best = grid, lowest = c; }
         }
     }

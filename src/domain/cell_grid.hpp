@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grid of equal cells over the box, one cell a rank, and the choice of its shape.
+// The grid of equal cells over the box, one cell per rank, and the choice of its shape.
 //
-// Borders are integers in leading bits of the coordinates, so that all ranks agree on who owns what. A rank's halo is what lies
-// ahead of its cell within reach; the best grid has the least of it, in few messages.
+// Cell borders are integers in units of 2^-32 box edges, so that all ranks agree on the owner of an atom. A rank's
+// halo is the region ahead of its cell, as thick as the reach. The best grid has the smallest halo, in few messages.
 #pragma once
 
 #include "base/box.hpp"
@@ -21,55 +21,56 @@ struct CellGrid
     std::array<int, 3> cells{1, 1, 1};
 
     int ranks() const { return cells[0] * cells[1] * cells[2]; }
-    bool has_cell(int rank) const { return rank < ranks(); } // ranks beyond the last cell have no atoms
-    // z fastest: the ranks of a slab along x are neighbours.
+    bool has_cell(int rank) const { return rank < ranks(); } // ranks without a cell have higher numbers
+    // Returns the rank of a cell. z varies fastest, so that the ranks of a slab along x have consecutive numbers.
     int rank_of(const std::array<int, 3>& cell) const { return (cell[0] * cells[1] + cell[1]) * cells[2] + cell[2]; }
     std::array<int, 3> cell_of(int rank) const
     {
         return {rank / (cells[1] * cells[2]), rank / cells[2] % cells[1], rank % cells[2]};
     }
-    // The rank whose cell is `offset` cells ahead of `rank`'s, around the box.
+    // Returns the rank whose cell is `offset` cells ahead of the cell of `rank`, around the box.
     int ahead(int rank, const std::array<int, 3>& offset) const;
-    // The first coordinate of cell c in dimension d; of c = cells[d], 2^32.
+    // Returns the lowest coordinate of cell c in dimension d, in 2^-32 box edges; 2^32 for c = cells[d].
     std::uint64_t lower(int d, int c) const
     {
         const auto n = static_cast<std::uint64_t>(cells[static_cast<std::size_t>(d)]);
         return ((static_cast<std::uint64_t>(c) << 32) + n - 1) / n;
     }
-    // What `rank` calls the cell at this offset from its own.
+    // Returns the zone of `rank`'s halo that comes from the cell at this offset from its own.
     Zone zone(int rank, const std::array<int, 3>& offset) const;
     std::array<int, 3> cell_at(const std::array<std::uint32_t, 3>& x) const;
 };
 
-// Cells ahead that a rank needs atoms from when they may be `reach` (nm) beyond its cell; less than the cells there are.
+// Returns from how many cells ahead a rank needs atoms, if the halo is `reach` (nm) thick; less than the number of cells.
 std::array<int, 3> pulses_for(const CellGrid& grid, const Box<double>& box, const Vec3<double>& reach);
 
-// What the choice of a grid goes by.
+// The criteria for the choice of a grid.
 struct GridCriteria
 {
     Vec3<double> half_edge; // nm; the box must be longer than twice this where it is divided
     Vec3<double> reach;     // nm; the thickness of a halo
-    Vec3<double> border;    // nm; a border costs as if the halo behind it were so much thicker
-    double message;         // nm^3; a message costs as much as so much halo
+    Vec3<double> border;    // nm; extra halo thickness that costs as much as a border
+    double message;         // nm^3; volume of halo that costs as much as a message
     std::array<int, 3> most_pulses{no_limit, no_limit, no_limit};
     int most_messages = no_limit;
-    Vec3<double> of_groups{}; // nm; how much of half_edge is for what update groups stick out of their cells
+    Vec3<double> of_groups{}; // nm; the part of half_edge for atoms outside their group's cell
 
     static constexpr int no_limit = std::numeric_limits<int>::max();
 };
 
-// Of CPUs. reach (nm): of the pair list, with what atoms stray from their cells; of_groups: how much of it that is.
+// Returns the criteria of CPUs. reach (nm): the pair list's reach plus of_groups.
+// of_groups (nm): how far atoms of update groups may be outside of their cells.
 GridCriteria cpu_grid_criteria(const Vec3<double>& reach, const Vec3<double>& of_groups = {});
 
-// The grid of `ranks` cells whose halo costs least; of several, the one with the most cells along x, then y. None if no grid
-// fits.
+// Returns the grid of `ranks` cells whose halo costs least. Among equal grids it has the most cells along x, then along y.
+// Returns nothing if no grid fits.
 std::optional<CellGrid> find_grid(int ranks, const Box<double>& box, const GridCriteria& criteria);
-// Slabs along x, if these fit.
+// Returns a grid of slabs along x, or nothing if slabs do not fit.
 std::optional<CellGrid> find_slabs(int ranks, const Box<double>& box, const GridCriteria& criteria);
-// Throws InputError E630 instead of none.
+// Does the same as find_grid(), but throws InputError E630 if no grid fits.
 CellGrid choose_grid(int ranks, const Box<double>& box, const GridCriteria& criteria);
 
-// Throws InputError E630 if an edge that is divided is not longer than twice the reach (nm); of_groups as of GridCriteria.
+// Throws InputError E630 if a divided edge is not longer than twice the reach (nm). of_groups: as in GridCriteria.
 void check_grid(const CellGrid& grid, const Box<double>& box, const Vec3<double>& reach, const Vec3<double>& of_groups = {});
 
 } // namespace parhelion

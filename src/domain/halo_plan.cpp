@@ -16,16 +16,16 @@ namespace {
 
 using Offset = std::array<int, 3>;
 
-// Where clusters begin, from the lower corner of their owner's cell, in leading units; negative if atoms have strayed behind it.
+// Lower corner of a cluster minus that of its owner's cell, in units of 2^-32 box edges; negative if an atom is below the cell.
 using LowCorner = std::array<std::int32_t, 3>;
 
-// What is exchanged about the clusters of a message when the plan is made.
+// The data of the clusters of a message that ranks exchange when they make the plan.
 template <class N>
 struct Shipment
 {
-    std::vector<std::uint16_t> zone; // at the receiver
+    std::vector<std::uint16_t> zone; // zones on the receiver
     std::vector<LowCorner> low;
-    std::vector<typename N::Fixed> x; // blocks as in ClusterArray
+    std::vector<typename N::Fixed> x; // positions in blocks, in the layout of ClusterArray
     std::vector<typename N::Real> charge;
     std::vector<std::int32_t> lj_type, global;
 };
@@ -44,7 +44,7 @@ public:
         measure(reach);
     }
 
-    // The farthest that halo atoms can be from the cell, nm.
+    // Returns the largest distance of halo atoms from the cell, nm.
     const Vec3<double>& reach() const { return reach_; }
 
     HaloPlan build()
@@ -78,10 +78,10 @@ private:
         Shipment<N> shipment;
     };
 
-    // How far atoms have strayed from their cells, over all ranks, and what follows: the reach and the number of pulses.
+    // Measures how far the atoms of all ranks have moved out of their cells. Sets the reach and the number of pulses.
     void measure(double list_reach)
     {
-        std::int64_t overhang[6] = {}; // behind and ahead of the cell, per dimension, leading units
+        std::int64_t overhang[6] = {}; // distances below and above the cell, by dimension, in units of 2^-32 box edges
         for (std::size_t slot = 0; slot < state_.home_slots(); ++slot)
         {
             const auto x = state_.x.get(slot);
@@ -97,14 +97,14 @@ private:
         for (int d = 0; d < 3; ++d)
         {
             overhang_ahead_[d] = static_cast<double>(overhang[3 + d]) * nm_per_unit_[d];
-            // Distances are float in the pair search, and here of rounded corners.
+            // The margin allows for float distances in the pair search, and for rounded corners here.
             list_reach_ = list_reach * (1 + 1e-5);
             reach_[d] = list_reach_ + overhang_ahead_[d] + static_cast<double>(overhang[d]) * nm_per_unit_[d];
         }
         plan_.pulses = pulses_for(grid_, state_.box.edges(), reach_);
     }
 
-    // From the lower border of this rank's cell, the short way round its middle.
+    // Returns the distance of x from the lower border of this rank's cell, wrapped around the cell's middle.
     std::int64_t beyond_lower(int d, std::uint32_t x) const
     {
         const int c = cell_[static_cast<std::size_t>(d)];
@@ -113,7 +113,7 @@ private:
         return static_cast<std::int32_t>(x - middle) + half;
     }
 
-    // Of the cell `ahead` cells ahead of this rank's in dimension d.
+    // Returns the width of the cell that is `ahead` cells ahead of this rank's cell in dimension d.
     std::int64_t width(int d, int ahead) const
     {
         const int n = grid_.cells[static_cast<std::size_t>(d)];
@@ -163,7 +163,7 @@ private:
         state_.territory = Territory(std::move(zones), cells, pulses);
     }
 
-    // Does the rank `behind` cells behind this one need a cluster at `offset` from this rank?
+    // Returns true if the rank `behind` cells behind this one needs a cluster at `offset` from this rank.
     bool is_needed(std::size_t cluster, const Offset& offset, const Offset& behind) const
     {
         double distance2 = 0;
@@ -174,13 +174,13 @@ private:
             std::int64_t gap = low_[cluster][k];
             for (int c = 1 - behind[k]; c < offset[k]; ++c) { gap += width(d, c); }
             const double distance = std::max(0.0, static_cast<double>(gap) * nm_per_unit_[d] - overhang_ahead_[d]);
-            // Faces that are no right angle apart: the larger distance is all that is sure.
+            // In a tilted box, squares of distances from two faces do not add up. Only the larger distance is then a safe bound.
             distance2 = is_tilted_ ? std::max(distance2, distance * distance) : distance2 + distance * distance;
         }
         return distance2 < list_reach_ * list_reach_;
     }
 
-    // To the rank `behind` cells behind: every cluster that it needs of those at offsets that `accepts` names.
+    // Makes the message to the rank `behind` cells behind. It has the clusters that this rank needs and whose offset `accepts`.
     template <class Accepts>
     Outgoing message(const Offset& behind, Accepts&& accepts)
     {
@@ -203,7 +203,7 @@ private:
         return message(behind, [](const Offset& offset) { return offset == Offset{}; });
     }
 
-    // Pulse 1 of dimension d sends what is here already from the dimensions done before, pulse p what pulse p - 1 brought.
+    // Pulse 1 of dimension d sends the clusters of earlier dimensions. Pulse p sends the clusters that pulse p - 1 brought.
     Outgoing pulse_message(int d, int pulse)
     {
         Offset behind{};
@@ -265,7 +265,7 @@ private:
         {
             if (shipment.global[i] < 0) { continue; }
             auto& slot = state_.slot_of_global[static_cast<std::size_t>(shipment.global[i])];
-            PARHELION_EXPECTS(slot < 0); // nobody is here twice
+            PARHELION_EXPECTS(slot < 0); // no atom is in this rank's slots twice
             slot = static_cast<std::int32_t>(first_slot + i);
         }
     }
@@ -274,13 +274,13 @@ private:
     Communicator& comm_;
     ParticleState<N>& state_;
     const Offset cell_;
-    Vec3<double> nm_per_unit_; // of leading units, between faces of the box
+    Vec3<double> nm_per_unit_; // nm per leading unit, measured between faces of the box
     bool is_tilted_;
     double list_reach_ = 0;       // nm
-    Vec3<double> overhang_ahead_; // nm that atoms may be ahead of their owner's cell
-    Vec3<double> reach_;          // list_reach_ and what atoms stray, nm
-    std::vector<Offset> offsets_; // by zone
-    std::vector<LowCorner> low_;  // by cluster
+    Vec3<double> overhang_ahead_; // nm by which atoms may be ahead of their owner's cell
+    Vec3<double> reach_;          // nm: list_reach_ plus the distance that atoms may be outside their cell
+    std::vector<Offset> offsets_; // indexed by zone
+    std::vector<LowCorner> low_;  // indexed by cluster
     HaloPlan plan_;
 };
 

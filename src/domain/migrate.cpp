@@ -12,7 +12,7 @@ namespace parhelion {
 
 namespace {
 
-// All that belongs to an atom.
+// The data of an atom that are sent to its new owner.
 template <class N>
 struct AtomRecord
 {
@@ -43,7 +43,7 @@ void put(ParticleState<N>& state, std::size_t slot, const AtomRecord<N>& atom)
     state.slot_of_global[static_cast<std::size_t>(atom.global)] = static_cast<std::int32_t>(slot);
 }
 
-// New slots at the end are empty.
+// Resizes all arrays; new slots at the end are empty.
 template <class N>
 void resize(ParticleState<N>& state, std::size_t slots)
 {
@@ -64,7 +64,7 @@ void drop_halo(ParticleState<N>& state)
     resize(state, state.home_slots());
 }
 
-// The owner of the home atom in `slot`: the rank of its group's reference atom, which is home as well.
+// Returns the owner of the home atom in `slot`: the rank whose cell has the reference atom of its group, a home atom here.
 template <class N>
 int owner(const ParticleState<N>& state, std::size_t slot, const CellGrid& grid, const Topology& topology,
           const UpdateGroups& groups)
@@ -77,7 +77,7 @@ int owner(const ParticleState<N>& state, std::size_t slot, const CellGrid& grid,
     return grid.rank_of(grid.cell_at({leading_bits(x.x), leading_bits(x.y), leading_bits(x.z)}));
 }
 
-// Ranks of the cells around one, each once, without itself.
+// Returns the ranks of the neighbouring cells, each once and without this rank.
 std::vector<int> neighbours(const CellGrid& grid, int rank)
 {
     std::set<int> found;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulated annealing: reference temperatures that follow given points in time.
 //
-// The idea: the temperature is a function of time alone, so that a run that is continued needs no state of it. It is the one that
-// thermostats, friction and the noise of C-rescale use at the time of the step they act in.
+// The idea: the reference temperature depends on time alone, so a continued run needs no saved value of it. Thermostats,
+// friction and the noise of C-rescale use the reference temperature at the time of the step in which they act.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -12,9 +12,9 @@
 
 namespace parhelion {
 
-// K, at `time` ps: linear between points, the last one's after it, or from the first again after the last one's time (Periodic).
-// At a jump, two points of one time, it is that of the first; before the first point its line goes on. points: two or more, of
-// which the last is later than 0 for Periodic.
+// Returns the reference temperature at `time` ps, K. It is linear between points. After the last point it is constant
+// or, with Periodic, starts again from the first point. Before the first point its line is extrapolated. If two points
+// have the same time, the first counts at that time. points: two or more; with Periodic the last one is later than 0.
 PARHELION_HD inline double annealed_temperature(Annealing kind, const AnnealingPoint* points, int count, double time)
 {
     if (kind == Annealing::Periodic)

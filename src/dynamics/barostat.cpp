@@ -46,7 +46,7 @@ void advance_box_velocity(const PressureCoupling& coupling, const Box<double>& b
 
 namespace {
 
-// Frozen atoms, which have followed the box since it was `before`, back to where they were along frozen axes.
+// Moves frozen atoms back along their frozen axes. They have followed the box, which was `before` earlier.
 template <class N>
 void hold_frozen(CpuQueue& queue, const PeriodicBox<N>& before, const Mobility& mobility, ParticleState<N>& state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The maths of pressure coupling, on host and device: see barostat.hpp for the methods and their sources.
+// The formulas of pressure coupling, for host and device. barostat.hpp has the methods and their sources.
 #pragma once
 
 #include "base/random.hpp"
@@ -10,7 +10,7 @@
 
 namespace parhelion {
 
-// How many edges from axis d on, the first of them, change by one factor.
+// Returns the number of edges that change by one factor, from axis d on, which must be the first of them.
 PARHELION_HD inline int joined_edges(BoxCoupling edges, int d)
 {
     if (edges == BoxCoupling::Isotropic) { return 3; }
@@ -21,7 +21,7 @@ namespace barostat_detail {
 
 PARHELION_HD inline double volume(const Vec3<double>& box) { return box.x * box.y * box.z; }
 
-// Adds up the `count` components from d on.
+// Returns the sum of `count` components of a, from component d on.
 PARHELION_HD inline double sum(const Vec3<double>& a, int d, int count)
 {
     double total = a[d];
@@ -33,8 +33,8 @@ PARHELION_HD inline double sum_of_squares(const Vec3<double>& a, int d, int coun
     return sum({a.x * a.x, a.y * a.y, a.z * a.z}, d, count);
 }
 
-// Inverse mass of edge d as Parrinello and Rahman move it, times the unit of pressure: 4 pi^2 beta / (3 tau^2 L), L the longest
-// edge.
+// Returns the inverse mass of edge d in Parrinello and Rahman's equations, in units that
+// contain the unit of pressure: 4 pi^2 beta / (3 tau^2 L), with L the longest edge.
 PARHELION_HD inline double inverse_box_mass(const PressureCoupling& coupling, const Vec3<double>& box, int d)
 {
     const double longest = box.x > box.y ? (box.x > box.z ? box.x : box.z) : (box.y > box.z ? box.y : box.z);
@@ -48,27 +48,27 @@ PARHELION_HD inline double inverse_tilt_mass(const PressureCoupling& coupling, c
     return inverse_box_mass(of_tilt, box, k);
 }
 
-// The tilt's part of the box's kinetic energy, bar nm^3: half of what its mass gives (shear_body.hpp).
+// Returns the part of the box's kinetic energy in its tilt, bar nm^3. It counts half of the tilt's mass (shear_body.hpp).
 PARHELION_HD inline double tilt_kinetic(const PressureCoupling& coupling, const Vec3<double>& box, const BarostatState& barostat)
 {
     double kinetic = 0;
     for (int k = 0; k < 3; ++k)
     {
-        if (coupling.shear_compressibility[k] == 0) { continue; } // at rest
+        if (coupling.shear_compressibility[k] == 0) { continue; } // this tilt is constant
         kinetic += 0.25 * barostat.tilt_velocity[k] * barostat.tilt_velocity[k] / inverse_tilt_mass(coupling, box, k);
     }
     return kinetic;
 }
 
-// What a surface tension takes from the pressure across, bar, in a box of this height (nm).
+// Returns by how much a surface tension lowers the lateral pressure, bar, in a box of this height (nm).
 PARHELION_HD inline double tension_pressure(const PressureCoupling& coupling, double height)
 {
     return coupling.surface_tension / height;
 }
 
-// The pressure, bar, with which the outside resists the pressure p inside. Surface tension is the difference between the
-// pressures along z and across: of those inside (GROMACS manual, "surface-tension coupling"), which is no ensemble; for
-// C-rescale, which has one, the reference's along z (Bernetti and Bussi).
+// Returns the outer pressure that balances the inner pressure p, bar. Surface tension is the difference between the
+// pressures along z and across. It is taken from the inner pressure (GROMACS manual, "surface-tension coupling"), which
+// samples no ensemble. C-rescale takes it from the reference pressure along z, and samples an ensemble (Bernetti and Bussi).
 PARHELION_HD inline Vec3<double> outer_pressure(const PressureCoupling& coupling, const Vec3<double>& box, const Vec3<double>& p)
 {
     if (coupling.edges != BoxCoupling::SurfaceTension) { return coupling.reference; }
@@ -77,8 +77,8 @@ PARHELION_HD inline Vec3<double> outer_pressure(const PressureCoupling& coupling
     return {lateral, lateral, coupling.reference.z};
 }
 
-// Berendsen with a surface tension: z goes first, by its whole compressibility, and the tension is taken at what the height and
-// the pressure along it will then be (GROMACS manual, "surface-tension coupling").
+// Returns Berendsen's strain with a surface tension. z is strained first, by its whole compressibility. The tension
+// is then computed from the new height and the pressure along z (GROMACS manual, "surface-tension coupling").
 PARHELION_HD inline Vec3<double> berendsen_tension_strain(const PressureCoupling& coupling, const Vec3<double>& p,
                                                           const Vec3<double>& box)
 {
@@ -90,9 +90,9 @@ PARHELION_HD inline Vec3<double> berendsen_tension_strain(const PressureCoupling
     return {across, across, along};
 }
 
-// Logarithms of the factors by which one coupling step scales the edges, C-rescale's noise included. n joined edges make
-// d ln(their product) = n/3 beta dt / tau (P - P0) + sqrt(n/3 2 kT beta dt / (V tau)) R: n = 3, Bernetti and Bussi, eq. 5 in the
-// logarithm of the volume; n = 2 and 1, their equations of area and height.
+// Returns the logarithms of the factors by which a coupling step scales the edges, with the noise of C-rescale. n
+// joined edges have d ln(product of the edges) = n/3 beta dt / tau (P - P0) + sqrt(n/3 2 kT beta dt / (V tau)) R. n =
+// 3 is Bernetti and Bussi's eq. 5 for the logarithm of the volume; n = 2 and 1 are their equations of area and height.
 PARHELION_HD inline Vec3<double> edge_strain(const PressureCoupling& coupling, std::int64_t step, const Vec3<double>& p,
                                              const Vec3<double>& box)
 {
@@ -120,7 +120,7 @@ PARHELION_HD inline Vec3<double> edge_strain(const PressureCoupling& coupling, s
 
 } // namespace barostat_detail
 
-// The pressure that each edge follows: the mean of those of the edges joined with it.
+// Returns the pressure that each edge follows: the mean over all edges joined with this edge.
 PARHELION_HD inline Vec3<double> joined_mean(BoxCoupling edges, const Vec3<double>& of_axis)
 {
     Vec3<double> mean;
@@ -132,8 +132,8 @@ PARHELION_HD inline Vec3<double> joined_mean(BoxCoupling edges, const Vec3<doubl
     return mean;
 }
 
-// Parrinello-Rahman: advances the box velocity by the last pressure and returns the drag on the atoms in this step (see
-// VelocityCoupling); 0 for the other barostats.
+// Advances the box velocity of Parrinello-Rahman by the last pressure. Returns the
+// drag on the atoms in this step (see VelocityCoupling), or 0 for other barostats.
 PARHELION_HD inline Vec3<double> box_drag(const PressureCoupling& coupling, const Vec3<double>& box, BarostatState& barostat)
 {
     namespace detail = barostat_detail;
@@ -144,13 +144,13 @@ PARHELION_HD inline Vec3<double> box_drag(const PressureCoupling& coupling, cons
         const Vec3<double> outer = detail::outer_pressure(coupling, box, barostat.pressure), before = barostat.box_velocity;
         for (int d = 0, n; d < 3; d += n)
         {
-            // One strain drives joined edges: their power V tr(P - P0) strain' is what changes 1/2 W sum of (box velocity)^2.
+            // Joined edges have one strain. Its power, V tr(P - P0) strain', changes 1/2 W sum of (box velocity)^2.
             n = joined_edges(coupling.edges, d);
             const double strain_acceleration = detail::inverse_box_mass(coupling, box, d) * n * volume /
                                                detail::sum_of_squares(box, d, n) * (barostat.pressure[d] - outer[d]);
             for (int e = d; e < d + n; ++e) { barostat.box_velocity[e] += (coupling.time_step * strain_acceleration) * box[e]; }
         }
-        // conserved_contribution has potentials for the reference along z and for the tension. Not for what else resists.
+        // conserved_contribution() has potentials for the reference along z and the tension. Other outer pressures do work.
         const Vec3<double> mean_velocity = 0.5 * (before + barostat.box_velocity);
         for (int d = 0; d < 3; ++d)
         {
@@ -164,14 +164,14 @@ PARHELION_HD inline Vec3<double> box_drag(const PressureCoupling& coupling, cons
     return drag;
 }
 
-// What a step's pressure makes of the box, and the factors on all velocities.
+// The box that follows from a step's pressure, and the factors on all velocities.
 struct BoxScaling
 {
     Vec3<double> box; // nm
     Vec3<double> velocity{1, 1, 1};
 };
 
-// The kinetic energy of velocities that are scaled by these factors.
+// Returns `kinetic` as it is after velocities have been scaled by the factors `velocity`.
 PARHELION_HD inline Mat3<double> scaled_kinetic(const Vec3<double>& velocity, Mat3<double> kinetic)
 {
     for (int a = 0; a < 3; ++a)
@@ -181,7 +181,7 @@ PARHELION_HD inline Mat3<double> scaled_kinetic(const Vec3<double>& velocity, Ma
     return kinetic;
 }
 
-// kinetic_energy: of the velocities after the step, by axis, kJ/mol. The work of the scaling is left pending in `barostat`.
+// Returns the box after a coupling step; its work is pending. kinetic_energy: after the step, along each axis, kJ/mol.
 PARHELION_HD inline BoxScaling next_box(const PressureCoupling& coupling, std::int64_t step,
                                         const PressureObservables& observables, const Vec3<double>& box,
                                         const Vec3<double>& kinetic_energy, BarostatState& barostat)
@@ -202,18 +202,18 @@ PARHELION_HD inline BoxScaling next_box(const PressureCoupling& coupling, std::i
         n = joined_edges(coupling.edges, d);
         const double edge = std::exp(strain[d]), velocity = coupling.kind == Barostat::CRescale ? 1 / edge : 1;
         for (int e = d; e < d + n; ++e) { scaling.box[e] *= edge, scaling.velocity[e] = velocity; }
-        // dU / d(strain) = 2 sum of Xi, half of it before and half after the scaling.
+        // dU / d(strain) = 2 sum of Xi. One half is computed before the scaling, the other half after it.
         barostat.pending_work += strain[d] * barostat_detail::sum(observables.virial, d, n);
         const double kinetic = barostat_detail::sum(kinetic_energy, d, n);
         if (coupling.kind == Barostat::CRescale) { barostat.pending_work += (velocity * velocity - 1) * kinetic; }
-        // The virial also has the forces that hold turning groups together, in the mean their kinetic energy. Scaling does no
-        // work against these: it moves such a group as a whole, as constraints give it back its shape.
+        // The virial contains the forces that hold rotating groups together, which are on average their kinetic energy. Scaling
+        // does no work against these forces: constraints restore the shape of such a group, so it is displaced as a whole.
         barostat.pending_work -= 2 * strain[d] * coupling.turning_share * kinetic;
     }
     return scaling;
 }
 
-// The place of an atom that has followed the box to x, once it is back where it was along its frozen axes.
+// Returns x, the position of an atom that has followed the box, after moving it back along the atom's frozen axes.
 template <class N>
 PARHELION_HD Vec3<typename N::Fixed> held(const PeriodicBox<N>& before, const PeriodicBox<N>& now, const Vec3<double>& mobility,
                                           const Vec3<typename N::Fixed>& x)
@@ -221,9 +221,9 @@ PARHELION_HD Vec3<typename N::Fixed> held(const PeriodicBox<N>& before, const Pe
     return now.displaced(x, along(Vec3<double>{1, 1, 1} - mobility, before.to_nm(x) - now.to_nm(x)));
 }
 
-// Completes the work of the last scaling by the virial (its diagonal, and what is off it: yx, zx, zy) at the scaled positions:
-// the trapezoidal rule, without which the noise of C-rescale leaves a drift. Call in every step whose virial is known, before
-// conserved_contribution; the step after a scaling must be one of them.
+// Completes the work of the last scaling by the virial at the scaled positions (diagonal; off-diagonal yx, zx,
+// zy). This is the trapezoidal rule, without which the noise of C-rescale causes an energy drift. Call it before
+// conserved_contribution(), in every step whose virial is known. The step after a scaling must be such a step.
 PARHELION_HD inline void complete_work(const PressureCoupling& coupling, const Vec3<double>& virial, BarostatState& barostat,
                                        const Vec3<double>& shear_virial = {})
 {
@@ -238,8 +238,8 @@ PARHELION_HD inline void complete_work(const PressureCoupling& coupling, const V
     barostat.pending_strain = barostat.pending_shear = {};
 }
 
-// What must be added to the total energy to obtain the conserved one, kJ/mol. Parrinello-Rahman: to be taken after scale_box,
-// `box` being the scaled one, as GROMACS does.
+// Returns the difference of the conserved energy and the total energy, kJ/mol. With
+// Parrinello-Rahman, call it after scale_box(), with the scaled `box`, as GROMACS does.
 PARHELION_HD inline double conserved_contribution(const PressureCoupling& coupling, const Vec3<double>& box,
                                                   const BarostatState& barostat)
 {
@@ -250,7 +250,7 @@ PARHELION_HD inline double conserved_contribution(const PressureCoupling& coupli
     for (int d = 0, n; d < 3; d += n)
     {
         n = joined_edges(coupling.edges, d);
-        if (coupling.compressibility[d] == 0) { continue; } // at rest, with an infinite mass
+        if (coupling.compressibility[d] == 0) { continue; } // this edge is constant, as its mass is infinite
         kinetic += 0.5 * detail::sum_of_squares(barostat.box_velocity, d, n) / detail::inverse_box_mass(coupling, box, d);
     }
     kinetic += detail::tilt_kinetic(coupling, box, barostat);

@@ -48,14 +48,14 @@ std::vector<ScalarSum<N>> sum_com_motion(CpuQueue& queue, const AtomGroups& grou
     Sums total(sums_per_group * static_cast<std::size_t>(groups.count));
     std::vector<Sums> per_thread(static_cast<std::size_t>(queue.threads()), total);
     queue.for_range(state.home_slots(), cluster_size, [&](int thread, std::size_t begin, std::size_t end) {
-        Sums sums(total.size()); // on this thread's own cache lines
+        Sums sums(total.size()); // allocated by this thread, so it has cache lines of its own
         for (std::size_t slot = begin; slot < end; ++slot)
         {
             if (state.global_of_slot[slot] < 0) { continue; }
             const std::uint8_t g = groups.group(state.global_of_slot[slot]);
             if (g == AtomGroups::none) { continue; }
             const auto inverse_mass = static_cast<double>(state.inverse_mass[slot]);
-            if (!(inverse_mass > 0)) { continue; } // a virtual site
+            if (!(inverse_mass > 0)) { continue; } // virtual sites have no mass
             const double mass = 1 / inverse_mass;
             const auto v = static_cast<Vec3<double>>(state.v.get(slot));
             ScalarSum<N>* sum = sums.data() + sums_per_group * g;
@@ -95,7 +95,7 @@ std::vector<ComMotion> finish_com_motion(const std::vector<Sum>& sums, const std
 
 namespace {
 
-// Calls act(slot, motion of its group, the axes that it moves along) for the home atoms of groups.
+// Calls act(slot, motion of the atom's group, axes along which the atom moves) for the home atoms of all groups.
 template <class N, class Act>
 void for_each_moved(CpuQueue& queue, const AtomGroups& groups, const std::vector<ComMotion>& motions,
                     const ParticleState<N>& state, const Mobility& mobility, const Act& act)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The motion of a group of atoms as a whole, from sums over its atoms, on host and device.
+// The motion of a group of atoms as a whole, from sums over its atoms, for host and device.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -7,12 +7,12 @@
 
 namespace parhelion {
 
-// How many sums a group has: momentum and mass; with rotation also mass times position, angular momentum and second moments of
-// mass about the corner of the box.
+// The number of sums of a group: momentum and mass. With rotation there are also mass times
+// position, angular momentum, and second moments of mass, all about the corner of the box.
 inline constexpr int linear_com_sums = 4, angular_com_sums = 16;
 PARHELION_HD constexpr int com_sum_count(ComMode mode) { return mode == ComMode::Angular ? angular_com_sums : linear_com_sums; }
 
-// An atom's part of the sums: mass (u), velocity (nm/ps); x (nm): with rotation only.
+// Computes an atom's part of the sums from mass (u), v (nm/ps) and, for rotation only, x (nm).
 PARHELION_HD inline void com_products(ComMode mode, double mass, const Vec3<double>& v, const Vec3<double>& x, double* products)
 {
     for (int d = 0; d < 3; ++d) { products[d] = mass * v[d]; }
@@ -26,7 +26,7 @@ PARHELION_HD inline void com_products(ComMode mode, double mass, const Vec3<doub
     }
 }
 
-// The velocity of the atoms that move along each axis, nm/ps; 0 along an axis that none moves along. mass: of all atoms.
+// Returns the velocity along each axis of the atoms that move along this axis, nm/ps; 0 if none moves. mass: of all atoms.
 PARHELION_HD inline Vec3<double> com_velocity(const Vec3<double>& momentum, double mass, const Vec3<double>& frozen)
 {
     Vec3<double> velocity;
@@ -46,8 +46,8 @@ struct Rotation
     PARHELION_HD Vec3<double> at(const Vec3<double>& x) const { return cross(rate, x - centre); }
 };
 
-// Returns the rotation of a rigid body that has the angular momentum of the group; `sum` is about its centre of mass. Returns
-// none for atoms in one place or on a line, which have no inertia about some axis.
+// Returns the rotation of a rigid body with the angular momentum of the group. `sum` is about the group's centre
+// of mass. Atoms at one point or on a line have no inertia about some axis; for these the result is no rotation.
 PARHELION_HD inline Rotation rotation_of(const double (&sum)[angular_com_sums])
 {
     Rotation rotation;
@@ -60,7 +60,7 @@ PARHELION_HD inline Rotation rotation_of(const double (&sum)[angular_com_sums])
     const double xy = about_centre(13, 0, 1), yz = about_centre(14, 1, 2), zx = about_centre(15, 2, 0);
     const Vec3<double> row[3] = {{yy + zz, -xy, -zx}, {-xy, zz + xx, -yz}, {-zx, -yz, xx + yy}};
     const double determinant = dot(row[0], cross(row[1], row[2])), size = xx + yy + zz;
-    constexpr double on_a_line = 1e-9; // relative; of a water molecule it is 0.05
+    constexpr double on_a_line = 1e-9; // relative inertia; that of a water molecule is 0.05
     if (!(determinant > on_a_line * size * size * size)) { return rotation; }
     rotation.centre = centre;
     rotation.rate = 1 / determinant *

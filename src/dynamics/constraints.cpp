@@ -42,7 +42,7 @@ SettleWater read_settle(const MoleculeType& type, const Settle& s, ConstraintMas
     return make_settle(s.oxygen, s.hydrogen_a, s.hydrogen_b, s.oh, s.hh, constraint_mass(type, s.oxygen, masses), mass_a);
 }
 
-// Adds -1/2 r (x) f for the tensor r (x) f.
+// Adds -1/2 of rf, the tensor r (x) f, to the virial.
 template <class N>
 void add_virial(ConstraintResult<N>& result, const Mat3<double>& rf)
 {
@@ -64,14 +64,14 @@ void add_failure(ConstraintResult<N>& result, std::int64_t atom_a, std::int64_t 
     result += failure;
 }
 
-// Angle in degrees between two vectors; 180 if it is not a number.
+// Returns the angle between two vectors in degrees, or 180 if the angle is not a number.
 double angle_between(const Vec3<double>& a, const Vec3<double>& b)
 {
     const double cosine = dot(a, b) / std::sqrt(norm2(a) * norm2(b));
     return std::abs(cosine) <= 1 + 1e-9 ? std::acos(std::clamp(cosine, -1.0, 1.0)) / units::degree : 180;
 }
 
-// The waters of one molecule type in one thread: collects copies of a water until a batch is full or another water follows.
+// The waters of one molecule type in one thread. Collects copies of a water until a batch is full or another water follows.
 template <class N>
 class SettleLine
 {
@@ -146,7 +146,7 @@ private:
         set_velocity(p.slot_b, dv_b);
         if (virial_ == Virial::Compute)
         {
-            // The forces add up to zero, so the oxygen may be the origin.
+            // The forces on a water add up to zero, so r may be measured from the oxygen.
             const double force = water_.mass_h * per_time;
             add_virial(result_, outer(take(batch_.oh_a, i), force * dv_a) + outer(take(batch_.oh_b, i), force * dv_b));
         }
@@ -161,8 +161,8 @@ private:
     }
 
     const std::vector<SettleWater>& waters_;
-    SettleWater water_{}; // of the batch
-    int index_ = -1;      // its place in waters_
+    SettleWater water_{}; // water of the current batch
+    int index_ = -1;      // index in waters_
     ParticleState<N>& state_;
     const double dt_;
     const Virial virial_;
@@ -201,7 +201,7 @@ void scatter(const LincsGroup& group, std::int32_t first_atom, const ParticleSta
     }
 }
 
-// r (x) f of the forces along bonds that make the displacements of the multipliers in a step of dt.
+// Returns the tensor r (x) f of the forces along bonds that cause the displacements by the multipliers in a step of dt.
 Mat3<double> pull_of_constraints(const LincsWork& work, double dt)
 {
     Mat3<double> pull;
@@ -245,7 +245,7 @@ ConstraintResult<N> sum_of(const std::vector<ConstraintResult<N>>& results)
     return total;
 }
 
-// Calls body(place) for this thread's share of the places.
+// Calls body(place) for the places that are this thread's share.
 template <class Body>
 void for_share(const CpuQueue& queue, int thread, const std::vector<ConstraintPlace>& places, Body&& body)
 {
@@ -369,7 +369,7 @@ ConstraintResult<N> Constraints::apply(CpuQueue& queue, const ConstraintAssignme
     const ScopedPhase span(queue.clock(), Phase::Constrain);
     std::vector<ConstraintResult<N>> results(static_cast<std::size_t>(queue.threads()));
     queue.run([&](int thread) {
-        ConstraintResult<N> result; // on this thread's own cache lines
+        ConstraintResult<N> result; // owned by one thread, so it has cache lines of its own
         LincsWork work;
         for (std::size_t type = 0; type < types_.size(); ++type)
         {

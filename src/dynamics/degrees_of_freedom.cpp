@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts per molecule copy when there are several groups, per molecule type when there is one.
+// Counts degrees of freedom per molecule copy if there are several groups, or per molecule type if there is one.
 #include "dynamics/degrees_of_freedom.hpp"
 
 #include "model/frozen_atoms.hpp"
@@ -14,8 +14,8 @@ namespace {
 
 int moving_axes(const Atom& atom) { return 3 - std::popcount(atom.frozen); }
 
-// Degrees of freedom of each atom of one molecule. A constraint takes a half of each of its atoms, or all of one where the other
-// has none left, as GROMACS counts.
+// Returns the degrees of freedom of each atom of one molecule. A constraint takes half a degree of freedom from
+// each of its atoms, or a whole one from one atom if the other atom has none left. GROMACS counts this way.
 std::vector<double> of_molecule(const MoleculeType& type)
 {
     std::vector<double> dof;
@@ -36,10 +36,10 @@ std::vector<double> of_molecule(const MoleculeType& type)
     return dof;
 }
 
-// Returns the degrees of freedom of one molecule that turning_share() counts; `dof` is by atom.
+// Returns the number of degrees of freedom of one molecule that turning_share() counts. `dof` is indexed by atom.
 double turning_of_molecule(const MoleculeType& type, const std::vector<double>& dof)
 {
-    std::vector<std::size_t> group(type.atoms.size()); // the least atom of a group names it, in the end
+    std::vector<std::size_t> group(type.atoms.size()); // in the end, the lowest atom of each atom's group
     std::iota(group.begin(), group.end(), std::size_t{0});
     const auto group_of = [&](int atom) {
         auto g = static_cast<std::size_t>(atom);
@@ -55,7 +55,7 @@ double turning_of_molecule(const MoleculeType& type, const std::vector<double>& 
     std::vector<double> of_group(group.size());
     for (std::size_t a = 0; a < group.size(); ++a) { of_group[group_of(static_cast<int>(a))] += dof[a]; }
     double turning = 0;
-    for (const double d : of_group) { turning += std::max(0.0, d - 3); } // an atom by itself has three
+    for (const double d : of_group) { turning += std::max(0.0, d - 3); } // a free atom has three
     return turning;
 }
 
@@ -77,11 +77,11 @@ double turning_share(const Topology& topology)
 std::vector<double> degrees_of_freedom(const Topology& topology, ComMode com_mode, const AtomGroups& temperature_groups,
                                        const AtomGroups& com_groups)
 {
-    // In each pair of temperature group and centre-of-mass group; the last column is for atoms in no centre-of-mass group.
+    // Counts each pair of temperature group and centre-of-mass group. The last column has atoms in no centre-of-mass group.
     const int columns = com_groups.count + 1;
     std::vector<std::vector<double>> dof(static_cast<std::size_t>(temperature_groups.count),
                                          std::vector<double>(static_cast<std::size_t>(columns)));
-    std::vector<unsigned> moving(static_cast<std::size_t>(columns)); // axes along which an atom of a column moves, as bits
+    std::vector<unsigned> moving(static_cast<std::size_t>(columns)); // by column: bits of the axes along which an atom moves
     for (const MoleculeBlock& block : topology.blocks)
     {
         const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(block.type)];

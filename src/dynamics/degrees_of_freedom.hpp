@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many degrees of freedom each temperature group has: what turns kinetic energies into temperatures.
+// Counts the degrees of freedom of each temperature group, which relate its kinetic energy to its temperature.
 #pragma once
 
 #include "dynamics/atom_groups.hpp"
@@ -10,15 +10,15 @@
 
 namespace parhelion {
 
-// Per temperature group: 3 per atom, none of a virtual site, less one per constraint (half for each of its atoms; a SETTLE water
-// is three constraints and takes one from each of its atoms), less 3, with rotation 6, for every centre-of-mass group whose
-// motion is removed, shared over the temperature groups in proportion to the degrees of freedom they have in it. Never below 0.
-// As GROMACS counts.
+// Returns the degrees of freedom of each temperature group: 3 per atom, none for a virtual site. A constraint removes
+// one, half from each of its atoms. A SETTLE water has three constraints, so each of its atoms loses one. For every
+// group whose centre-of-mass motion is removed, three are subtracted, or six with rotation. They are subtracted from
+// temperature groups in proportion to their part of that group. No result is below 0. GROMACS counts the same way.
 std::vector<double> degrees_of_freedom(const Topology& topology, ComMode com_mode, const AtomGroups& temperature_groups,
                                        const AtomGroups& com_groups);
 
-// The part of all degrees of freedom in which groups of atoms that constraints hold together turn, about axes or joints: of each
-// group all but its three of translation.
+// Returns the fraction of all degrees of freedom that is in rotations within groups of atoms that constraints hold
+// together. Such a group rotates about axes or joints: with all its degrees of freedom except three of translation.
 double turning_share(const Topology& topology);
 
 } // namespace parhelion

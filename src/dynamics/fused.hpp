@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products and sums rounded once on a GPU, where that saves an instruction of two; rounded twice on the host, where not every
-// processor has such an instruction. For chains of arithmetic that a thread waits for (bench/gpu/update).
+// Fused multiply-add. A GPU rounds it once, which saves an instruction; the host rounds twice, as not every
+// processor has it. It serves chains of arithmetic for whose latency a thread waits (measured in bench/gpu/update).
 #pragma once
 
 #include "base/vec3.hpp"

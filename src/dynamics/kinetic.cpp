@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinetic energies: a sum over atoms into one set of six numbers per group and thread.
+// Kinetic energies: sums over atoms. Each thread has one set of six sums per group.
 #include "dynamics/kinetic.hpp"
 
 #include "base/error.hpp"
@@ -35,7 +35,7 @@ KineticEnergies joined(const KineticEnergies& of_motion_groups, int temperature_
 
 namespace {
 
-constexpr int elements = 6; // of a symmetric tensor
+constexpr int elements = 6; // number of elements of a symmetric tensor
 constexpr int pairs_of_axes[elements][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
 
 } // namespace
@@ -48,7 +48,7 @@ std::vector<ScalarSum<N>> sum_kinetic(CpuQueue& queue, const ParticleState<N>& s
     Sums total(static_cast<std::size_t>(groups) * elements);
     std::vector<Sums> per_thread(static_cast<std::size_t>(queue.threads()), total);
     queue.for_range(state.home_clusters(), 1, [&](int thread, std::size_t begin, std::size_t end) {
-        Sums sums(total.size()); // on this thread's own cache lines
+        Sums sums(total.size()); // allocated by this thread, so it has cache lines of its own
         for (std::size_t c = begin; c < end; ++c)
         {
             const auto* v = state.v.cluster(c);
@@ -57,7 +57,7 @@ std::vector<ScalarSum<N>> sum_kinetic(CpuQueue& queue, const ParticleState<N>& s
             for (int l = 0; l < cluster_size; ++l)
             {
                 const auto inverse_mass = static_cast<double>(state.inverse_mass[first + l]);
-                mass[l] = inverse_mass > 0 ? 0.5 / inverse_mass : 0; // fillers and virtual sites have none
+                mass[l] = inverse_mass > 0 ? 0.5 / inverse_mass : 0; // fillers and virtual sites have no mass
             }
             for (int k = 0; k < elements; ++k)
             {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kick and drift over clusters: fixed-length inner loops over the lanes, which the compiler turns into vector code.
+// Kick and drift, cluster by cluster. Inner loops over the lanes have a fixed length, so the compiler makes vector code of them.
 #include "dynamics/leap_frog.hpp"
 
 #include "base/error.hpp"
@@ -27,7 +27,7 @@ KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling
 
 namespace {
 
-// The coefficients of the lanes of one cluster.
+// The coefficients for the lanes of one cluster.
 struct LaneKick
 {
     double keep[3][cluster_size];
@@ -92,7 +92,7 @@ void shear_velocities(CpuQueue& queue, const KickCoefficients& coefficients, dou
         for (std::size_t slot = begin; slot < end; ++slot)
         {
             const GroupKick& group = coefficients.group[coefficients.group.size() == 1 ? 0 : state.temperature_group[slot]];
-            // The kick multiplies by keep what drag / (1 + friction) is to be taken from.
+            // The kick multiplies v by keep. The change by shear must not be multiplied, so it is divided by keep here.
             const auto share = [&](int d) { return group.push[d] == 0 ? 0 : group.push[d] / (dt * group.keep[d]); };
             auto v = static_cast<Vec3<double>>(state.v.get(slot));
             v.z -= share(2) * (drag.y * v.x + drag.z * v.y);
@@ -127,8 +127,8 @@ void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
                 }
                 for (int d = 0; d < 3; ++d)
                 {
-                    // Adding 1.5 * 2^52 leaves the nearest integer in the low bits of the double: a conversion every vector unit
-                    // has.
+                    // Adding 1.5 * 2^52 leaves the nearest integer in the low
+                    // bits of the double. Every vector unit has this conversion.
                     const double scale = dt / box.edges().diagonal()[d] * 0x1p32;
                     Fixed* x = state.x.cluster(c) + d * cluster_size;
                     for (int l = 0; l < cluster_size; ++l)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two halves of a leap-frog step (Hockney 1970): kick changes velocities, drift changes positions. Constraints act between
-// them.
+// The two halves of a leap-frog step (Hockney 1970): a kick changes velocities,
+// a drift changes positions. Constraints act between kick and drift.
 //
 //   kick    v(t + dt/2) = keep v(t - dt/2) + push f(t) / m
 //   drift   x(t + dt)   = x(t) + dt v(t + dt/2)
 //
-// keep and push are 1 and dt for a free system; thermostat and barostat put their factors there (see kick_coefficients).
-// Arithmetic in double, per atom, in any order with the same bits. Cost: bound by memory, about 1 ns per atom each.
+// keep and push are 1 and dt for a free system. Thermostat and barostat change these factors (see kick_coefficients()).
+// Arithmetic is in double, atom by atom, with the same bits in any order. Cost: bound by memory, about 1 ns per atom each.
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -25,20 +25,20 @@ struct GroupKick
 
 struct KickCoefficients
 {
-    std::vector<GroupKick> group; // by motion group
+    std::vector<GroupKick> group; // indexed by motion group
 };
 
-// What thermostat and barostat do to the velocities in one step, before they are combined; all neutral by default.
+// The effects of thermostat and barostat on velocities in one step, before these are combined. The defaults have no effect.
 struct VelocityCoupling
 {
-    std::vector<double> scale;    // factor on the velocity, by temperature group; empty: 1 (Berendsen, v-rescale)
-    std::vector<double> friction; // half the Nose-Hoover xi times its time step; empty: 0
-    Vec3<double> drag;            // rate of relative box growth times its time step (Parrinello-Rahman)
-    Vec3<double> shear;           // likewise of its tilt (BoxDrag::shear)
+    std::vector<double> scale;    // factor on velocities, by temperature group; empty: 1 (for Berendsen, v-rescale)
+    std::vector<double> friction; // half of the Nose-Hoover xi times its time step, by temperature group; empty: 0
+    Vec3<double> drag;            // relative growth rate of the box times its time step (Parrinello-Rahman)
+    Vec3<double> shear;           // rate of the tilt times its time step (BoxDrag::shear)
 };
 
-// keep = (scale - friction - drag) / (1 + friction), push = dt / (1 + friction): the reversible discretisation that GROMACS uses,
-// friction acting on the mean of the old and new velocity, drag on the old one.
+// Returns keep = (scale - friction - drag) / (1 + friction) and push = dt / (1 + friction). This is the reversible
+// discretisation of GROMACS: friction acts on the mean of old and new velocity, drag on the old velocity.
 PARHELION_HD inline GroupKick group_kick(double dt, double scale, double friction, const Vec3<double>& drag)
 {
     GroupKick kick;
@@ -47,24 +47,24 @@ PARHELION_HD inline GroupKick group_kick(double dt, double scale, double frictio
     kick.push = {push, push, push};
     return kick;
 }
-// That of atoms which are frozen along some axes.
+// Returns `kick` for atoms that are frozen along some axes.
 PARHELION_HD inline GroupKick along(const Vec3<double>& mobility, const GroupKick& kick)
 {
     return {along(mobility, kick.keep), along(mobility, kick.push)};
 }
-// groups: temperature groups. mobility: empty where none of them is split.
+// Returns the coefficients of all motion groups. groups: number of temperature groups. mobility: empty if no atom is frozen.
 KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling, const Mobility& mobility = {});
 
-// state.v from state.v and state.f. Fillers keep velocity 0. Kick and drift move home atoms.
+// Updates state.v of home atoms from state.v and state.f. Fillers keep velocity 0.
 template <class N>
 void kick(CpuQueue& queue, const KickCoefficients& coefficients, ParticleState<N>& state);
 
-// Before a kick with these coefficients over dt: what a box that is sheared does to state.v. drag: VelocityCoupling::shear.
+// Changes state.v by the shear of the box. Call it before a kick with these coefficients over dt. drag: VelocityCoupling::shear.
 template <class N>
 void shear_velocities(CpuQueue& queue, const KickCoefficients& coefficients, double dt, const Vec3<double>& drag,
                       ParticleState<N>& state);
 
-// state.x += dt state.v, for |dt v| < half the box.
+// Adds dt state.v to state.x of home atoms. Requires |dt v| < half the box.
 template <class N>
 void drift(CpuQueue& queue, double dt, ParticleState<N>& state);
 

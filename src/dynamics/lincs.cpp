@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LINCS on plain arrays: the group is small, the work is sequential, parallelism is over groups and molecules.
+// LINCS on plain arrays. A group is small, so one thread works on it. Several threads share groups and molecules.
 #include "dynamics/lincs.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace parhelion {
 
 namespace {
 
-// Labels each bond with the smallest bond index of its connected set.
+// Returns for each bond the smallest bond index of the set of bonds that are connected with it.
 std::vector<int> connected_sets(const std::vector<LincsBond>& bonds, std::size_t atoms)
 {
     std::vector<int> parent(atoms);
@@ -26,7 +26,7 @@ std::vector<int> connected_sets(const std::vector<LincsBond>& bonds, std::size_t
     return label;
 }
 
-// +1 or -1 if the bonds share an atom at equal or opposite ends, with that atom; 0 if they share none.
+// The atom that two bonds share, with sign +1 if it is at equal ends of them, -1 at opposite ends; 0 if they share no atom.
 struct SharedAtom
 {
     int sign = 0, atom = -1;
@@ -62,7 +62,7 @@ void couple_bonds(LincsGroup& group)
                 const auto [sign, atom] = shared_atom(bond, group.bonds[j]);
                 group.coupled.push_back(j);
                 group.coefficient.push_back(-sign * group.weight[i] * group.weight[j] * group.inverse_mass[atom]);
-                // A third bond between the two outer ends closes a triangle.
+                // A third bond between the outer ends of these two bonds closes a triangle.
                 const int outer = end == bond.a ? bond.b : bond.a;
                 const int other = group.bonds[j].a == end ? group.bonds[j].b : group.bonds[j].a;
                 for (const int k : bonds_of_atom[outer])
@@ -89,7 +89,7 @@ void set_directions_and_matrix(const LincsGroup& group, LincsWork& work)
     }
 }
 
-// Adds work.solution to the multipliers and moves the atoms by it.
+// Adds work.solution to the multipliers, and moves the atoms by it.
 void move_by_solution(const LincsGroup& group, LincsWork& work)
 {
     for (std::size_t i = 0; i < group.bonds.size(); ++i)
@@ -102,7 +102,7 @@ void move_by_solution(const LincsGroup& group, LincsWork& work)
     }
 }
 
-// Element i of A y.
+// Returns element i of the product A y.
 double coupled_sum(const LincsGroup& group, const LincsWork& work, const std::vector<double>& y, std::size_t i)
 {
     double sum = 0;
@@ -110,7 +110,7 @@ double coupled_sum(const LincsGroup& group, const LincsWork& work, const std::ve
     return sum;
 }
 
-// By the solution of (1 - A) y = work.rhs, as the series to the given power.
+// Solves (1 - A) y = work.rhs by the series up to power `order`, and moves the atoms.
 void solve_and_move(const LincsGroup& group, int order, LincsWork& work)
 {
     const std::size_t n = group.bonds.size();
@@ -127,7 +127,7 @@ void solve_and_move(const LincsGroup& group, int order, LincsWork& work)
     move_by_solution(group, work);
 }
 
-// By the solution of the same, as sweeps of Gauss and Seidel improve it.
+// Solves (1 - A) y = work.rhs by Gauss-Seidel sweeps, and moves the atoms.
 void relax_and_move(const LincsGroup& group, int sweeps, LincsWork& work)
 {
     work.solution = work.rhs;
@@ -141,23 +141,23 @@ void relax_and_move(const LincsGroup& group, int sweeps, LincsWork& work)
     move_by_solution(group, work);
 }
 
-// Moves the atoms back to where they were without constraints.
+// Moves the atoms back to their unconstrained positions.
 void take_back(const LincsGroup& group, LincsWork& work)
 {
     for (std::size_t i = 0; i < work.solution.size(); ++i) { work.solution[i] = -work.multiplier[i] / group.weight[i]; }
     move_by_solution(group, work);
 }
 
-// The solution of (1 - A) y = work.rhs, which it leaves as the residual. 1 - A is the Gram matrix of the constraints' directions:
-// symmetric and, unless they depend on each other, positive definite. The series converges only if bonds of an atom are far
-// enough from each other, which those of a bad start need not be.
+// Solves (1 - A) y = work.rhs and leaves the residual in work.rhs. 1 - A is the Gram matrix of the constraints'
+// directions: symmetric and, if they are independent, positive definite. The series would converge only if the
+// bonds of an atom point in sufficiently different directions. A bad start may not fulfil this.
 void solve_by_conjugate_gradients(const LincsGroup& group, LincsWork& work)
 {
     const std::size_t n = group.bonds.size();
     std::vector<double>& residual = work.rhs;
     std::vector<double> product(n);
     std::fill(work.solution.begin(), work.solution.end(), 0.0);
-    work.next = residual; // the direction
+    work.next = residual; // search direction
     double square = std::inner_product(residual.begin(), residual.end(), residual.begin(), 0.0);
     const double enough = 1e-24 * square;
     for (std::size_t k = 0; k < 10 * n && square > enough; ++k)
@@ -197,9 +197,9 @@ int series_order(const LincsGroup& group, const LincsSettings& settings)
 std::vector<LincsGroup> make_lincs_groups(const std::vector<LincsBond>& bonds, const std::vector<double>& inverse_mass)
 {
     const std::vector<int> label = connected_sets(bonds, inverse_mass.size());
-    std::map<int, std::size_t> group_of_label; // in order of the first bond
+    std::map<int, std::size_t> group_of_label; // sorted by each group's first bond
     std::vector<LincsGroup> groups;
-    std::vector<int> index(inverse_mass.size(), -1); // of an atom in its group
+    std::vector<int> index(inverse_mass.size(), -1); // index of each atom in its group; -1: none yet
     const auto add_atom = [&](LincsGroup& group, int atom) {
         if (index[atom] < 0)
         {
@@ -237,14 +237,14 @@ void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& wo
     const int order = series_order(group, settings);
     set_directions_and_matrix(group, work);
     std::fill(work.multiplier.begin(), work.multiplier.end(), 0.0);
-    // The projection of each new bond on its old direction becomes the length.
+    // Makes the projection of each new bond on its old direction equal to the constraint's length.
     for (std::size_t i = 0; i < n; ++i)
     {
         work.rhs[i] = group.weight[i] * (dot(work.direction[i], moved_bond(group, work, i)) - group.bonds[i].length);
     }
     solve_and_move(group, order, work);
-    // A bond of length l that has turned away from its old direction is longer than its projection: aim for the projection
-    // sqrt(2 d^2 - l^2), which gives length d to second order.
+    // A bond of length l that has turned is longer than its projection on the old
+    // direction. Projecting to sqrt(2 d^2 - l^2) gives length d to second order.
     for (int iteration = 0;; ++iteration)
     {
         double worst = 0;
@@ -253,7 +253,7 @@ void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& wo
             const double d2 = group.bonds[i].length * group.bonds[i].length;
             const double projection2 = 2 * d2 - norm2(moved_bond(group, work, i));
             work.rhs[i] = group.weight[i] * (group.bonds[i].length - std::sqrt(std::max(projection2, 0.0)));
-            worst = std::max(worst, std::abs(projection2 / d2 - 1)); // twice the relative deviation, to first order
+            worst = std::max(worst, std::abs(projection2 / d2 - 1)); // to first order twice the relative deviation
         }
         const int extra = iteration - settings.iterations;
         if (extra >= 0 && (worst <= 2 * LincsSettings::tolerance || extra == LincsSettings::max_extra_iterations))
@@ -276,7 +276,7 @@ bool lincs_project(const LincsGroup& group, LincsWork& work)
     double scale = 0;
     for (const Vec3<double>& m : work.move)
     {
-        if (!std::isfinite(norm2(m))) { return true; } // no numbers to begin with: others look for such
+        if (!std::isfinite(norm2(m))) { return true; } // not finite from the start; other checks report this
         scale = std::max(scale, norm2(m));
     }
     for (int refinement = 0; refinement <= most_refinements; ++refinement)

@@ -95,7 +95,7 @@ void SteepestDescent<N>::return_to_best(CpuQueue& queue, ParticleState<N>& state
     for_each_atom(queue, state, [&](std::size_t slot, std::size_t atom) { state.x.set(slot, best_x_[atom]); });
 }
 
-// From the best point; false if no position changes any more. A step too long for the constraints is shortened.
+// Moves from the best point. Returns false if no position changes any more. Shortens a step that is too long for constraints.
 template <class N>
 bool SteepestDescent<N>::move(CpuQueue& queue, const ConstraintAssignment& assignment, ParticleState<N>& state)
 {

@@ -11,7 +11,7 @@ namespace parhelion {
 
 namespace {
 
-// Number by axes, in the order in which they are met; those of atoms that move freely are the first.
+// Numbers the sets of axes along which atoms move, in the order of occurrence. The set of all axes has the first number.
 class Patterns
 {
 public:

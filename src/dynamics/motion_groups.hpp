@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Motion groups: the atoms of one temperature group that are frozen along the same axes move alike.
 //
-// The idea: where atoms are frozen, temperature groups are split by their axes, and the numbers of a kick, which are by group
-// anyway, are 0 along frozen ones. Without frozen atoms motion groups are the temperature groups, at no cost.
+// The idea: if atoms are frozen, temperature groups are split by frozen axes. A kick has coefficients per group anyway,
+// which become 0 along frozen axes. Without frozen atoms, motion groups are the temperature groups, at no cost.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -13,19 +13,19 @@
 
 namespace parhelion {
 
-// By motion group: 1 along the axes that its atoms move along, 0 along others.
+// For each motion group: 1 along axes on which its atoms move, 0 along frozen axes.
 using Mobility = std::vector<Vec3<double>>;
 
 struct MotionGroups
 {
-    AtomGroups groups; // i is of the temperature group i % (how many there are)
+    AtomGroups groups; // motion group i belongs to temperature group i % (number of temperature groups)
     Mobility mobility;
 };
 
-// Throws InputError E613 for more groups than AtomGroups holds.
+// Returns the motion groups. Throws InputError E613 if there are more groups than AtomGroups can number.
 MotionGroups make_motion_groups(const AtomGroups& temperature_groups, const Topology& topology);
 
-// The component-wise product.
+// Returns the component-wise product of the two: v without its components along frozen axes.
 PARHELION_HD inline Vec3<double> along(const Vec3<double>& mobility, const Vec3<double>& v)
 {
     return {mobility.x * v.x, mobility.y * v.y, mobility.z * v.z};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SETTLE compiled once per vector instruction set and chosen at run time. No fused multiply-add: every choice gives the same
-// bits.
+// SETTLE, compiled once per vector instruction set. The set is chosen at run
+// time. The code uses no fused multiply-add, so every set gives the same bits.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "dynamics/settle.cpp"
 #include <hwy/foreach_target.h>

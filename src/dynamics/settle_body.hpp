@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The maths of SETTLE for one water, without branches so that loops over waters become vector code. Symbols as in the paper.
+// The formulas of SETTLE for one water. They have no branches, so loops over waters are vectorised. Symbols are the paper's.
 #pragma once
 
 #include "dynamics/fused.hpp"
@@ -9,16 +9,16 @@
 
 namespace parhelion {
 
-// Where the rigid triangle goes: its corners along the axes of the triangle before the step, from the centre of mass, which no
-// constraint force moves.
+// The new place of the rigid triangle. Corners are given along the axes of the triangle
+// before the step, relative to the centre of mass, which no constraint force moves.
 struct SettleTriangle
 {
-    Vec3<double> x, y, z; // axes
-    Vec3<double> o, a, b; // corners along them, nm
-    Vec3<double> com;     // displaced, from the reference oxygen, nm
-    double margin;        // see SettleBatch
+    Vec3<double> x, y, z; // axes of the frame
+    Vec3<double> o, a, b; // corners in this frame, nm
+    Vec3<double> com;     // displaced centre of mass, seen from the reference oxygen, nm
+    double margin;        // see SettleBatch::margin
 
-    // Of a displaced atom, given from the reference oxygen, to its corner.
+    // Returns the vector from a displaced atom to its corner, nm. moved: the displaced atom, relative to the reference oxygen.
     PARHELION_HD Vec3<double> correction(const Vec3<double>& corner, const Vec3<double>& moved) const
     {
         using fused::multiply_add;
@@ -36,7 +36,7 @@ PARHELION_HD inline double inverse_sqrt(double square)
 #endif
 }
 
-// oh_a, oh_b: from oxygen to the hydrogens before the step; o, a, b: the displaced atoms from the reference oxygen, nm.
+// Returns the new triangle. oh_a, oh_b: see SettleBatch. o, a, b: displaced atoms, relative to the reference oxygen, nm.
 PARHELION_HD inline SettleTriangle settle_triangle(const SettleWater& water, const Vec3<double>& oh_a, const Vec3<double>& oh_b,
                                                    const Vec3<double>& o, const Vec3<double>& a, const Vec3<double>& b)
 {
@@ -45,7 +45,7 @@ PARHELION_HD inline SettleTriangle settle_triangle(const SettleWater& water, con
     t.com = multiply_add(water.share_o, o, water.share_h * (a + b));
     const Vec3<double> a1 = o - t.com, b1 = a - t.com, c1 = b - t.com;
 
-    // Axes: z normal to the reference triangle, y such that the displaced oxygen lies in the yz plane.
+    // The z axis is normal to the reference triangle. The displaced oxygen is in the yz plane.
     t.z = fused::cross(oh_a, oh_b);
     t.x = fused::cross(a1, t.z);
     t.y = fused::cross(t.z, t.x);
@@ -59,7 +59,7 @@ PARHELION_HD inline SettleTriangle settle_triangle(const SettleWater& water, con
     const double xb1 = fused::dot(t.x, b1), yb1 = fused::dot(t.y, b1), zb1 = fused::dot(t.z, b1);
     const double xc1 = fused::dot(t.x, c1), yc1 = fused::dot(t.y, c1), zc1 = fused::dot(t.z, c1);
 
-    // Tilts phi and psi put the rigid triangle at the heights of the displaced atoms.
+    // The tilts phi and psi move the corners of the rigid triangle to the heights (z) of the displaced atoms.
     const double sin_phi = za1 * water.inverse_ra;
     const double cos2_phi = multiply_add(-sin_phi, sin_phi, 1);
     const double inverse_cos_phi = inverse_sqrt(cos2_phi);
@@ -73,7 +73,7 @@ PARHELION_HD inline SettleTriangle settle_triangle(const SettleWater& water, con
     const double yb2 = multiply_add(-tilt, sin_phi, height);
     const double yc2 = multiply_add(tilt, sin_phi, height);
 
-    // Rotation theta about z: constraint forces along the reference bonds exert no torque about z.
+    // Rotates by theta about z. Constraint forces along the reference bonds exert no torque about z.
     const double alpha = multiply_add(xb2, xb0 - xc0, multiply_add(yb0, yb2, yc0 * yc2));
     const double beta = multiply_add(xb2, yc0 - yb0, multiply_add(xb0, yb2, xc0 * yc2));
     const double gamma = multiply_add(xb0, yb1, multiply_add(-xb1, yb0, multiply_add(xc0, yc1, -(xc1 * yc0))));

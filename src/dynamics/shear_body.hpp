@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pressure coupling that also shears the box: off-diagonal compressibilities with pcoupltype = anisotropic. Then what a barostat
-// moves are all six numbers of the box's edges, b = (xx; yx, yy; zx, zy, zz) by rows, as GROMACS does. On host and device.
+// Pressure coupling that also shears the box: off-diagonal compressibilities with pcoupltype = anisotropic. A barostat then
+// moves all six numbers of the box's edges, b = (xx; yx, yy; zx, zy, zz) by rows, as GROMACS does. Code for host and device.
 //
 //   Parrinello-Rahman  W_dn b''_dn = V (b^-T (P - P0))_dn, for d > n with (b^-T (P - P0))_nd added: forces that would turn the
 //   box
 //                      act on its tilt (Parrinello, Rahman 1981; GROMACS manual, "Parrinello-Rahman"). Atoms feel b^-1 b'.
-//   Berendsen          strains 1 - beta dt / (3 tau) (P0 - P), what is above the diagonal added to what is below.
+//   Berendsen          strains 1 - beta dt / (3 tau) (P0 - P); elements above the diagonal are added to those below it.
 //
-// Three numbers of a tilt, or of what is off the diagonal of a symmetric tensor, are in the order yx, zx, zy.
+// Three numbers of a tilt, or the off-diagonal elements of a symmetric tensor, are in the order yx, zx, zy.
 #pragma once
 
 #include "dynamics/barostat_body.hpp"
@@ -16,7 +16,7 @@ namespace parhelion {
 
 PARHELION_HD inline Vec3<double> off_diagonal(const Mat3<double>& a) { return {a[1][0], a[2][0], a[2][1]}; }
 
-// b^-T P = sum over k of (b^-1)_kd P_kn, for a symmetric P: diagonal, below (yx, zx, zy), above (xy, xz, yz).
+// b^-T P: the sum over k of (b^-1)_kd P_kn, for symmetric P: diagonal; below it (yx, zx, zy); above it (xy, xz, yz).
 struct BoxForce
 {
     Vec3<double> diagonal, below, above;
@@ -26,21 +26,21 @@ PARHELION_HD inline BoxForce box_force(const Box<double>& box, const Vec3<double
     const Vec3<double>& b = box.diagonal();
     const Vec3<double>& tilt = box.tilt();
     const double xx = 1 / b.x, yy = 1 / b.y, zz = 1 / b.z, yx = -tilt.x * xx * yy, zy = -tilt.z * yy * zz,
-                 zx = (tilt.x * tilt.z - b.y * tilt.y) * xx * yy * zz; // of b^-1
+                 zx = (tilt.x * tilt.z - b.y * tilt.y) * xx * yy * zz; // element of b^-1
     return {{xx * p.x + yx * q.x + zx * q.y, yy * p.y + zy * q.z, zz * p.z},
             {yy * q.x + zy * q.y, zz * q.y, zz * q.z},
             {xx * q.x + yx * p.y + zx * q.z, xx * q.y + yx * q.z + zx * p.z, yy * q.z + zy * p.z}};
 }
 
-// The drag of a moving box on velocities, times the coupling's time step: v_d -= along_d v_d + the sum over n < d of shear_dn
-// v_n.
+// The drag of a moving box on velocities, times the coupling's time step.
+// It reduces v_d by along_d v_d plus the sum over n < d of shear_dn v_n.
 struct BoxDrag
 {
     Vec3<double> along, shear;
 };
 
-// box_drag() for a sheared box. The conserved energy counts half of the tilt's mass, because twice the force acts on the tilt
-// where edges are equally long. Where they are not, the rest is work without a potential.
+// Does for a sheared box what box_drag() does. The conserved energy counts half of the tilt's mass, because if edges have
+// equal length, twice the force acts on the tilt. If they have different lengths, the rest is work without a potential.
 PARHELION_HD inline BoxDrag sheared_box_drag(const PressureCoupling& coupling, const Box<double>& box, BarostatState& barostat)
 {
     namespace detail = barostat_detail;
@@ -72,7 +72,7 @@ PARHELION_HD inline BoxDrag sheared_box_drag(const PressureCoupling& coupling, c
     return {coupling.time_step * Vec3<double>{xx, yy, v.z / b.z}, coupling.time_step * Vec3<double>{yx, zx, zy}};
 }
 
-// next_box() for a sheared box. `observables` has off-diagonal parts.
+// Does for a sheared box what next_box() does. `observables` must have the off-diagonal elements.
 PARHELION_HD inline Box<double> next_sheared_box(const PressureCoupling& coupling, const PressureObservables& observables,
                                                  const Box<double>& box, BarostatState& barostat)
 {
@@ -97,8 +97,8 @@ PARHELION_HD inline Box<double> next_sheared_box(const PressureCoupling& couplin
              tilt.z * grown.y + b.z * shear.z}};
 }
 
-// How many times which edge is taken from which, so that none leans by more than half of another one: c - zy b - zx a, b - yx a.
-// Within a margin nothing is done, so that a tilt of a half does not go to and fro.
+// The number of times that one edge is subtracted from another, so that none leans by more than half of another edge:
+// c - zy b - zx a, b - yx a. Within a margin nothing is subtracted, so that a tilt of about a half does not alternate.
 struct BoxFlip
 {
     int yx = 0, zx = 0, zy = 0;
@@ -106,7 +106,7 @@ struct BoxFlip
 };
 PARHELION_HD inline BoxFlip flip_of(const Box<double>& box)
 {
-    constexpr double margin = 1.001; // as GROMACS
+    constexpr double margin = 1.001; // the margin that GROMACS has
     const Vec3<double>& b = box.diagonal();
     Vec3<double> tilt = box.tilt();
     const auto times = [](double lean, double edge) {
@@ -118,13 +118,13 @@ PARHELION_HD inline BoxFlip flip_of(const Box<double>& box)
     flip.zx = times(tilt.y, b.x), flip.yx = times(tilt.x, b.x);
     return flip;
 }
-// Edges, or their velocities, afterwards.
+// Returns the edges of the box, or the velocities of the edges, after the flip.
 PARHELION_HD inline Box<double> flipped(const BoxFlip& flip, const Box<double>& box)
 {
     const Vec3<double>&b = box.diagonal(), &tilt = box.tilt();
     return {b, {tilt.x - flip.yx * b.x, tilt.y - flip.zy * tilt.x - flip.zx * b.x, tilt.z - flip.zy * b.y}};
 }
-// Fractions of the flipped edges of the same place.
+// Returns the place x as fractions of the flipped edges.
 template <class Fixed>
 PARHELION_HD Vec3<Fixed> flipped(const BoxFlip& flip, Vec3<Fixed> x)
 {

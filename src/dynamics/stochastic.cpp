@@ -70,7 +70,7 @@ ScalarSum<N> finish_stochastic_step(CpuQueue& queue, const ClusterArray<typename
             const auto v2 = static_cast<Vec3<typename N::Real>>(2.0 * static_cast<Vec3<double>>(state.v.get(slot)) - v1);
             state.v.set(slot, v2);
             const auto inverse_mass = static_cast<double>(state.inverse_mass[slot]);
-            if (!(inverse_mass > 0)) { continue; } // a virtual site
+            if (!(inverse_mass > 0)) { continue; } // virtual sites have no mass
             const double mass = 1 / inverse_mass;
             sum += to_sum<ScalarSum<N>>(0.5 * mass * (norm2(static_cast<Vec3<double>>(v2)) - norm2(v1)));
         }

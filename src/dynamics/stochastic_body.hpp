@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Friction and noise on one velocity, on host and device: see stochastic.hpp.
+// Friction and noise for one velocity, for host and device. stochastic.hpp has the method.
 #pragma once
 
 #include "base/random.hpp"
@@ -10,7 +10,7 @@
 
 namespace parhelion {
 
-// v2 of v1, which is 0 along frozen axes. inverse_mass: 1/u.
+// Returns v2, the velocity after friction and noise, for v1. It is 0 along frozen axes. inverse_mass: 1/u.
 PARHELION_HD inline Vec3<double> after_friction_and_noise(const StochasticDynamics::Group& group, std::uint64_t seed,
                                                           std::int64_t step, std::int32_t global_atom, double inverse_mass,
                                                           const Vec3<double>& v1)

@@ -10,7 +10,7 @@ namespace parhelion {
 
 namespace {
 
-// The distribution of a kinetic energy has a finite density, and a meaning, from one degree of freedom on.
+// Throws if a group has less than one degree of freedom: its kinetic energy then has no distribution of finite density.
 void require_freedom(const TemperatureCoupling& coupling, const std::string& name, const TemperatureCoupling::Group& group)
 {
     constexpr double rounding = 1e-6;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temperature coupling for leap-frog: every temperature group relaxes to its reference, driven by the kinetic energy of v(t -
-// dt/2).
+// Temperature coupling for leap-frog: every temperature group relaxes to its
+// reference temperature. The coupling is driven by the kinetic energy of v(t - dt/2).
 //
 //   v-rescale    Bussi, Donadio, Parrinello, J. Chem. Phys. 126, 014101 (2007), eq. A7: canonical
 //   Berendsen    Berendsen et al., J. Chem. Phys. 81, 3684 (1984): not an ensemble
 //   Nose-Hoover  Hoover, Phys. Rev. A 31, 1695 (1985), one thermostat variable per group (leap-frog uses no chain)
 //
-// Plain data and functions of it: the state is what a checkpoint keeps.
+// The state of the coupling is plain data that a checkpoint stores; all other values are functions of this state.
 #pragma once
 
 #include "dynamics/annealing.hpp"
@@ -19,8 +19,8 @@
 
 namespace parhelion {
 
-// Does the coupling with this interval act in this step? In the step after each multiple of the interval, when that step's
-// kinetic energy and pressure are known; every step for interval 1.
+// Returns whether a coupling with this interval acts in this step. It acts in the step after each multiple of the
+// interval, as the kinetic energy and pressure of that multiple are then known. With interval 1 it acts in every step.
 constexpr bool couples(std::int64_t step, int interval) { return interval == 1 || (interval > 1 && (step - 1) % interval == 0); }
 
 struct TemperatureCoupling
@@ -28,26 +28,26 @@ struct TemperatureCoupling
     struct Group
     {
         double tau = 0;       // ps; <= 0: not coupled
-        double reference = 0; // K; with annealing, at the time of the last anneal()
+        double reference = 0; // K; with annealing the value of the last anneal()
         double degrees_of_freedom = 0;
-        double mass_reference = 0; // K: reference at the start, by which Nose-Hoover's variable has its inertia
+        double mass_reference = 0; // K: reference at the start; gives the inertia of Nose-Hoover's variable
         Annealing annealing = Annealing::None;
         int first_point = 0, points = 0;
     };
     Thermostat kind = Thermostat::None;
-    double time_step = 0; // ps, from one coupling to the next
+    double time_step = 0; // time between couplings, ps
     std::uint64_t seed = 0;
     std::vector<Group> groups;
-    std::vector<AnnealingPoint> points; // of all groups; empty without annealing
+    std::vector<AnnealingPoint> points; // points of all groups, group by group; empty without annealing
 };
 
-// The reference temperature of a group at `time` ps; `points` are the coupling's.
+// Returns the reference temperature of a group at `time` ps, K. `points`: TemperatureCoupling::points.
 PARHELION_HD inline double reference_at(const TemperatureCoupling::Group& group, const AnnealingPoint* points, double time)
 {
     if (group.annealing == Annealing::None) { return group.reference; }
     return annealed_temperature(group.annealing, points + group.first_point, group.points, time);
 }
-// Sets all references to those of a time.
+// Sets the reference temperatures of all groups to their values at `time` ps.
 inline void anneal(double time, TemperatureCoupling& coupling)
 {
     for (TemperatureCoupling::Group& group : coupling.groups)
@@ -56,25 +56,25 @@ inline void anneal(double time, TemperatureCoupling& coupling)
     }
 }
 
-// Throws InputError E541 if a coupled group has less than one degree of freedom.
+// Returns the coupling. Throws InputError E541 if a coupled group has less than one degree of freedom.
 TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, const std::vector<double>& degrees_of_freedom,
                                               std::uint64_t seed);
 
 struct ThermostatState
 {
-    std::vector<double> xi;          // Nose-Hoover: friction, 1/ps, by group
-    std::vector<double> xi_integral; // Nose-Hoover: its time integral
-    std::vector<double> heat;        // v-rescale, Berendsen: energy given to each group so far, kJ/mol
+    std::vector<double> xi;          // Nose-Hoover: friction of each group, 1/ps
+    std::vector<double> xi_integral; // Nose-Hoover: time integral of xi
+    std::vector<double> heat;        // v-rescale, Berendsen: total energy that each group got, kJ/mol
 };
 
 ThermostatState initial_state(const TemperatureCoupling& coupling);
 
-// Advances the state by one coupling step and writes scale and friction of this step. `half_step` is the kinetic energy of v(t -
-// dt/2). Call in steps that couple; in others scale and friction are neutral.
+// Advances the state by one coupling step, and writes scale and friction of this step to `velocities`. `half_step` is
+// the kinetic energy of v(t - dt/2). Call it in steps that couple. In other steps scale and friction have no effect.
 void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& half_step,
                         ThermostatState& state, VelocityCoupling& velocities);
 
-// What must be added to the total energy to obtain the conserved one, kJ/mol.
+// Returns the difference of the conserved energy and the total energy, kJ/mol.
 double conserved_contribution(const TemperatureCoupling& coupling, const ThermostatState& state);
 
 } // namespace parhelion

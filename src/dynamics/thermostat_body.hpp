@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The maths of temperature coupling for one group, on host and device: see thermostat.hpp for the methods and their sources.
+// The formulas of temperature coupling for one group, for host and device. thermostat.hpp has the methods and their sources.
 #pragma once
 
 #include "base/random.hpp"
@@ -10,13 +10,13 @@
 
 namespace parhelion {
 
-// One group's share of ThermostatState.
+// The part of ThermostatState that belongs to one group.
 struct GroupThermostatState
 {
     double xi = 0, xi_integral = 0, heat = 0;
 };
 
-// One coupling step of a group: its new state and what the kick does to its velocities (see VelocityCoupling).
+// The result of one coupling step of a group: the new state, and the effect on velocities (see VelocityCoupling).
 struct GroupThermostat
 {
     GroupThermostatState state;
@@ -25,7 +25,7 @@ struct GroupThermostat
 
 namespace thermostat_detail {
 
-// The new kinetic energy of one group (Bussi, Donadio, Parrinello 2007, eq. A7).
+// Returns the new kinetic energy of one group by v-rescale, kJ/mol (Bussi, Donadio, Parrinello 2007, eq. A7).
 PARHELION_HD inline double resampled_kinetic_energy(double kinetic, const TemperatureCoupling::Group& group, double time_step,
                                                     RandomSequence random)
 {
@@ -36,7 +36,7 @@ PARHELION_HD inline double resampled_kinetic_energy(double kinetic, const Temper
     return c * kinetic + (1 - c) * per_degree * (r * r + others) + 2 * r * std::sqrt(c * (1 - c) * kinetic * per_degree);
 }
 
-// Factor on the velocities, by Berendsen's eq. 11; limited as in GROMACS so that a bad start cannot explode.
+// Returns the factor on velocities by Berendsen's eq. 11. As in GROMACS it is limited, so that a bad start does not blow up.
 PARHELION_HD inline double berendsen_factor(double temperature, const TemperatureCoupling::Group& group, double time_step)
 {
     constexpr double least = 0.8, most = 1.25;
@@ -45,7 +45,7 @@ PARHELION_HD inline double berendsen_factor(double temperature, const Temperatur
     return factor < least ? least : factor > most ? most : factor;
 }
 
-// Of the Nose-Hoover variable: such that the kinetic energy oscillates with period tau.
+// Returns the inverse mass of the Nose-Hoover variable, which makes the kinetic energy oscillate with period tau.
 PARHELION_HD inline double inverse_mass(const TemperatureCoupling::Group& group)
 {
     const double frequency = 2 * units::pi / group.tau;
@@ -59,7 +59,7 @@ PARHELION_HD inline bool is_coupled(const TemperatureCoupling::Group& group)
 
 } // namespace thermostat_detail
 
-// Advances a group by one coupling step of `time_step` ps. kinetic: of v(t - dt/2), kJ/mol.
+// Returns a group's state after one coupling step of `time_step` ps. kinetic: kinetic energy of v(t - dt/2), kJ/mol.
 PARHELION_HD inline GroupThermostat couple_group(Thermostat kind, const TemperatureCoupling::Group& group, double time_step,
                                                  const RandomSequence& random, double kinetic, const GroupThermostatState& state)
 {
@@ -82,14 +82,14 @@ PARHELION_HD inline GroupThermostat couple_group(Thermostat kind, const Temperat
     return next;
 }
 
-// A group's part of what must be added to the total energy to obtain the conserved one, kJ/mol.
+// Returns a group's part of the difference of the conserved energy and the total energy, kJ/mol.
 PARHELION_HD inline double conserved_contribution(Thermostat kind, const TemperatureCoupling::Group& group,
                                                   const GroupThermostatState& state)
 {
     namespace detail = thermostat_detail;
     if (!detail::is_coupled(group)) { return 0; }
     if (kind != Thermostat::NoseHoover) { return -state.heat; }
-    // 1/2 Q xi^2 + kT times its integral, per degree of freedom.
+    // Adds 1/2 Q xi^2 and kT times the integral of xi, per degree of freedom.
     return group.degrees_of_freedom * units::boltzmann *
            (0.5 * state.xi * state.xi / detail::inverse_mass(group) + group.reference * state.xi_integral);
 }

@@ -10,26 +10,26 @@ namespace parhelion {
 
 namespace {
 
-// A group of coupled constraints of a molecule type as an entry of the shapes.
+// A group of coupled constraints of a molecule type: its first entries in the shapes, and its atoms.
 struct GroupShape
 {
-    std::int32_t first_atom = 0, first_bond = 0; // in BlockShapes
+    std::int32_t first_atom = 0, first_bond = 0; // index of its first atom and first bond in BlockShapes
     std::int32_t couplings = 0, series_order = 0, has_triangle = 0;
-    std::vector<int> atoms; // of the molecule
+    std::vector<int> atoms; // indices in the molecule
     std::int32_t bonds = 0;
 };
 
 struct TypeStar
 {
     std::int32_t shape = 0;
-    std::vector<int> atoms; // of the molecule: centre, outer ends
+    std::vector<int> atoms; // indices in the molecule: centre, outer atoms
 };
 
 struct TypeShape
 {
     std::vector<GroupShape> groups;
     std::vector<TypeStar> stars;
-    std::vector<int> free_atoms; // of the molecule
+    std::vector<int> free_atoms; // indices in the molecule
     std::vector<std::int32_t> water_kinds, site_water_kinds;
 };
 
@@ -68,7 +68,7 @@ GroupShape add_group(const LincsGroup& group, const LincsSettings& settings, Blo
     return shape;
 }
 
-// The atom of the group that all of its constraints share; -1 if there is none, or if they are too many.
+// Returns the atom that all constraints of the group share; -1 if there is none, or if the constraints are too many for a star.
 int centre_of(const LincsGroup& group)
 {
     if (group.bonds.size() > largest_star || group.atoms.size() != group.bonds.size() + 1) { return -1; }
@@ -99,7 +99,7 @@ TypeStar add_star(const LincsGroup& group, int centre, const LincsSettings& sett
     return star;
 }
 
-// The site that is a mean of this water's atoms alone; null: there is none.
+// Returns the site that is a mean of this water's atoms alone, or null if the water has none.
 const VirtualSite* site_of_water(const Settle& s, const MoleculeType& type)
 {
     const auto is_of_water = [&](std::int32_t atom) { return atom == s.oxygen || atom == s.hydrogen_a || atom == s.hydrogen_b; };
@@ -125,7 +125,7 @@ SiteWater make_site_water(const SettleWater& water, const VirtualSite& site)
 enum class Sites : std::uint8_t
 {
     WithWaters,
-    Apart // the update does not move them
+    Apart // the update does not move sites
 };
 
 void add_water(const Settle& s, const MoleculeType& type, Sites sites, TypeShape& shape, UpdateBlocks& blocks)
@@ -177,7 +177,7 @@ TypeShape add_type(const MoleculeType& type, const LincsSettings& settings, Site
     return shape;
 }
 
-// Fills blocks one after another.
+// Fills update blocks with groups, one block after another.
 class Packer
 {
 public:
@@ -287,8 +287,8 @@ UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& s
 
 int most_waiting_blocks(std::size_t shared_of_block, std::size_t shared_of_multiprocessor)
 {
-    constexpr std::size_t always_allowed = 48 * 1024, by_system = 1024; // by_system: of each block
-    constexpr int most = 2;                                             // of three or four that there are registers for
+    constexpr std::size_t always_allowed = 48 * 1024, by_system = 1024; // bytes; by_system: what CUDA itself takes for each block
+    constexpr int most = 2;                                             // registers would allow three or four
     const std::size_t shared = shared_of_block + shared_beside_arena;
     if (shared > always_allowed) { return 0; }
     return std::clamp(static_cast<int>(shared_of_multiprocessor / (shared + by_system)) - 1, 0, most);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who moves together: the atoms of a system, dealt out to the thread blocks of the GPU's update.
+// Distributes the atoms of a system over the thread blocks of the GPU's update, so that atoms that move together stay together.
 //
-// The idea: kick, constrain and drift of an atom need no other atom than those it is constrained to. So waters, *stars* (one to
-// four constraints that share an atom, the centre, and nothing else, as a carbon holds its hydrogens) and atoms without
-// constraints are moved by a few lanes of a warp each, and the atoms of all other LINCS groups go into blocks of threads such
-// that constraints never leave a block: whole groups, one after another, until a block is full; a group larger than a block has
-// one to itself. What a group looks like is kept once per molecule type; an atom or a constraint of a block is eight bytes that
-// point there. All of it is made from the topology alone and stays valid for the run; only the slots of the atoms change. Cost: 8
-// bytes per atom, 4 per water and star, 8 more per atom and constraint of a block.
+// The idea: kick, constraints and drift of an atom depend only on atoms that constraints tie it to. A *star*
+// has one to four constraints that share an atom, the centre, and no other atom, such as a carbon and its
+// hydrogens. A few lanes of a warp move a water, a star or a free atom. Atoms of other LINCS groups go into
+// update blocks. Whole groups fill a block, one after another, so constraints never leave a block. A group that
+// is larger has a block to itself. The shape of a group is stored once per molecule type; an atom or constraint
+// of a block is eight bytes that refer to it. The blocks follow from the topology and are valid for the run;
+// only slots change. Cost: 8 bytes per atom, 4 per water and star, 8 more per atom and constraint of a block.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -21,24 +21,24 @@
 
 namespace parhelion {
 
-inline constexpr int update_block_size = 128; // threads, and atoms of a block unless one LINCS group is larger
+inline constexpr int update_block_size = 128; // number of threads, and of atoms of a block unless it is one larger LINCS group
 
-// Copies of groups of constraints are alike; this is one of them, with indices counted from its own first atom and constraint.
+// An atom of a shape, which all copies of a group of constraints have. Indices count from the group's first atom or constraint.
 struct ShapeAtom
 {
     double inverse_mass = 0;
-    std::int32_t first_end = 0, ends = 0; // its constraints: BlockShapes::ends [first_end, first_end + ends), ascending
+    std::int32_t first_end = 0, ends = 0; // its constraints, ascending: BlockShapes::ends [first_end, first_end + ends)
 };
 struct ShapeBond
 {
     std::int32_t a = 0, b = 0;
-    std::int32_t first_coupled = 0, coupled = 0; // BlockShapes::coupled, coefficient
+    std::int32_t first_coupled = 0, coupled = 0; // range in BlockShapes::coupled and BlockShapes::coefficient
     double length = 0, weight = 0;               // nm; LincsGroup::weight
 };
-struct ShapeEnd // of a constraint at an atom
+struct ShapeEnd // the end of a constraint at an atom
 {
     std::int32_t bond = 0;
-    float sign = 0; // of the displacement along the constraint's direction: -1 for atom a, +1 for b
+    float sign = 0; // sign of the displacement along the constraint's direction: -1 for atom a, +1 for b
 };
 struct BlockShapes
 {
@@ -49,29 +49,29 @@ struct BlockShapes
     std::vector<double> coefficient;
 };
 
-// An atom or a constraint of a block: what it is like, and where in the block its group begins.
+// An atom or a constraint of an update block: its shape, and its group.
 struct BlockMember
 {
     std::int32_t shape = 0; // index into BlockShapes::atoms or bonds
-    std::int16_t group = 0; // of the block
+    std::int16_t group = 0; // index of the group in the block
     std::int16_t unused = 0;
 };
-struct BlockGroup // of constraints in a block
+struct BlockGroup // a group of constraints in an update block
 {
-    std::int32_t first_atom = 0, first_bond = 0; // of the block
+    std::int32_t first_atom = 0, first_bond = 0; // indices in the block
     std::int32_t series_order = 0, has_triangle = 0;
 };
 struct UpdateBlock
 {
-    std::int32_t first_atom = 0, atoms = 0; // UpdateBlocks::atoms, global_atoms
-    std::int32_t first_bond = 0, bonds = 0; // UpdateBlocks::bonds
+    std::int32_t first_atom = 0, atoms = 0; // range in UpdateBlocks::atoms and UpdateBlocks::global_atoms
+    std::int32_t first_bond = 0, bonds = 0; // range in UpdateBlocks::bonds
     std::int32_t first_group = 0, groups = 0;
-    std::int32_t series_order = 0; // the largest of its groups
-    std::int32_t couplings = 0;    // matrix elements of all its constraints
-    std::int64_t arena = 0;        // where in global memory its working arrays begin, bytes; unused if they are in shared memory
+    std::int32_t series_order = 0; // largest order of the series of its groups
+    std::int32_t couplings = 0;    // number of matrix elements of all its constraints
+    std::int64_t arena = 0;        // offset of its working arrays in global memory, bytes; unused in shared memory
 };
 
-// Bytes of the working arrays of one block (gpu/lincs_block.cuh): 144 for each atom of a long chain of constraints.
+// Returns the bytes of the working arrays of one block (gpu/lincs_block.cuh). A long chain has 144 bytes per atom.
 PARHELION_HD constexpr std::size_t lincs_arena_bytes(const UpdateBlock& block)
 {
     return static_cast<std::size_t>(block.atoms) * 2 * sizeof(Vec3<double>) +
@@ -80,28 +80,28 @@ PARHELION_HD constexpr std::size_t lincs_arena_bytes(const UpdateBlock& block)
            static_cast<std::size_t>(block.groups) * sizeof(std::int32_t);
 }
 
-// Where the working arrays of blocks are: in the shared memory of their thread blocks if those of all blocks fit, else in global
-// memory, which is slower and has no limit.
+// The placement of the working arrays of update blocks. They are in shared memory if those of all
+// blocks fit there. Otherwise they are in global memory, which is slower and has no such limit.
 struct LincsArenas
 {
-    std::size_t largest = 0; // bytes of one block's
-    std::size_t all = 0;     // bytes of global memory for all; 0: they are in shared memory
+    std::size_t largest = 0; // bytes of the block with the largest arrays
+    std::size_t all = 0;     // bytes of all arrays in global memory; 0: they are in shared memory
 };
-// Lays out `blocks` for a GPU whose thread blocks may have `shared` bytes of shared memory, all told.
+// Places the working arrays of `blocks` on a GPU whose thread blocks may have `shared` bytes of shared memory in total.
 LincsArenas plan_arenas(std::vector<UpdateBlock>& blocks, std::size_t shared);
-// Of these, what the kernels need for other things at most.
+// The bytes of shared memory that the kernels need, at most, besides the arena.
 inline constexpr std::size_t shared_beside_arena = 4 * 1024;
 
-// How many thread blocks of the update may wait for other ranks on each multiprocessor while a kernel of this rank that the
-// others wait for has yet to find room there: blocks of `shared_of_block` bytes of dynamic shared memory on a multiprocessor that
-// has `shared_of_multiprocessor` in all. One place of those that there are stays free at least, so that the kernel finds room
-// wherever the blocks are. None where blocks have more than every kernel gets: then a multiprocessor divides its memory anew, and
-// kernels that want it divided otherwise may not be let in beside them (hazard D3 of docs/design/communication.md).
+// Returns how many thread blocks of the update may wait for other ranks on each multiprocessor before another
+// kernel of this rank, for which those ranks wait, has started. A block has `shared_of_block` bytes of dynamic
+// shared memory, a multiprocessor `shared_of_multiprocessor`. At least one place stays free, so that the kernel can
+// start on any multiprocessor. Returns 0 if blocks need more than the default. A multiprocessor then changes its
+// carveout, and kernels with another carveout may not run beside them (hazard D3 of docs/design/communication.md).
 int most_waiting_blocks(std::size_t shared_of_block, std::size_t shared_of_multiprocessor);
 
-inline constexpr int largest_star = 4; // constraints
+inline constexpr int largest_star = 4; // largest number of constraints of a star
 
-// Copies of a molecule have alike stars. Atoms: the centre, then the outer ends in the order of their constraints.
+// The shape of a star, the same in all copies of a molecule. Atoms: the centre, then outer atoms in the order of constraints.
 struct StarShape
 {
     double inverse_mass[largest_star + 1] = {}; // 1/u
@@ -114,36 +114,36 @@ struct StarShape
 struct SiteWater
 {
     SettleWater water;
-    int site;                  // local atom
-    double weight_a, weight_b; // of the hydrogens; the oxygen has what is left to 1
+    int site;                  // index in the molecule
+    double weight_a, weight_b; // weights of the hydrogens; the oxygen's weight makes the sum 1
 };
 
-// Stars with the same number of constraints. None: atoms without constraints, which have no shape.
+// Stars with the same number of constraints. With 0 constraints they are free atoms, which have no shape.
 struct Stars
 {
-    std::vector<std::int32_t> atoms; // global: centre, outer ends
-    std::vector<std::int32_t> shape; // of each star
+    std::vector<std::int32_t> atoms; // global atoms of each star: centre, outer atoms
+    std::vector<std::int32_t> shape; // index of each star's shape
 };
 
 struct UpdateBlocks
 {
-    // Waters: global atoms O H H, and the kind of each.
+    // Waters: their kinds, the global atoms O H H of each, and the index of its kind.
     std::vector<SettleWater> water_kinds;
     std::vector<std::int32_t> water_atoms, kind_of_water;
-    // Those with a site: global atoms O H H and the site.
+    // Waters with a site: their kinds, the global atoms O H H and site of each, and the index of its kind.
     std::vector<SiteWater> site_water_kinds;
     std::vector<std::int32_t> site_water_atoms, kind_of_site_water;
     std::vector<StarShape> star_shapes;
-    std::array<Stars, largest_star + 1> stars; // by number of constraints
-    // All other atoms.
+    std::array<Stars, largest_star + 1> stars; // indexed by number of constraints
+    // The update blocks, which have all other atoms.
     BlockShapes shapes;
     std::vector<UpdateBlock> blocks;
-    std::vector<std::int32_t> global_atoms; // of the atoms of all blocks
+    std::vector<std::int32_t> global_atoms; // global atoms of all blocks
     std::vector<BlockMember> atoms, bonds;
-    std::vector<std::int32_t> bond_couplings; // per bond: its first matrix element in the block
+    std::vector<std::int32_t> bond_couplings; // for each bond: index in the block of its first matrix element
     std::vector<BlockGroup> groups;
 
-    std::int64_t all_atoms = 0; // of the system
+    std::int64_t all_atoms = 0; // number of atoms in the system
 
     std::int64_t waters() const { return static_cast<std::int64_t>(kind_of_water.size() + kind_of_site_water.size()); }
     std::int64_t constraints() const
@@ -154,12 +154,12 @@ struct UpdateBlocks
     }
 };
 
-// Is every virtual site a water's, one of each? Then the update moves them; else it moves none, and gpu/virtual_sites_gpu.hpp
-// all.
+// Returns whether every virtual site belongs to a water, and no water has two. If so, the
+// update moves all sites. Otherwise it moves none, and gpu/virtual_sites_gpu.hpp moves all.
 bool all_sites_are_of_waters(const Topology& topology);
 
-// Puts every atom into one water, star or block, except virtual sites that other kernels move. Precondition: the checks of the
-// CPU's Constraints (masses) have passed.
+// Returns the blocks. Every atom is in one water, star or block, except virtual sites that
+// other kernels move. Precondition: the masses have passed the checks of the CPU's Constraints.
 UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& settings);
 
 } // namespace parhelion

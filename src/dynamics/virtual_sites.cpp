@@ -12,7 +12,7 @@ namespace parhelion {
 
 namespace {
 
-// By atom the lowest atom that it is joined to by sites, directly or through others.
+// Returns for each atom the lowest atom that is joined to it by sites, directly or through other atoms.
 std::vector<std::int32_t> lowest_joined(const MoleculeType& type)
 {
     std::vector<std::int32_t> parent(type.atoms.size());
@@ -21,7 +21,7 @@ std::vector<std::int32_t> lowest_joined(const MoleculeType& type)
         while (parent[static_cast<std::size_t>(atom)] != atom)
         {
             std::int32_t& above = parent[static_cast<std::size_t>(atom)];
-            atom = above = parent[static_cast<std::size_t>(above)]; // shorter for the next
+            atom = above = parent[static_cast<std::size_t>(above)]; // shortens the path for later searches
         }
         return atom;
     };
@@ -37,7 +37,7 @@ std::vector<std::int32_t> lowest_joined(const MoleculeType& type)
     return parent;
 }
 
-// One site of one copy: its slots, and the vectors from its first constructing atom to the others.
+// A site of one copy: its slots, and the vectors from its first constructing atom to the other constructing atoms.
 template <class N>
 class SiteInSlots
 {
@@ -58,13 +58,13 @@ public:
         on_others.resize(others.size());
     }
     Vec3<double> offset() const { return site_offset(site_->kind, site_->parameters.data(), away.data(), count()); }
-    // Into on_others.
+    // Spreads a force on the site: on_others gets the forces on the other constructing atoms.
     void spread(const Vec3<double>& force)
     {
         spread_force(site_->kind, site_->parameters.data(), away.data(), count(), force, on_others.data());
     }
-    // The derivative of the place in time. Of means it is the mean; of others, by components, the work per time that a unit force
-    // along each does.
+    // Returns the velocity of the site's place, nm/ps. For a weighted mean it is the mean of
+    // velocities. For other kinds each component is the work per time that a unit force along it does.
     Vec3<double> velocity(const ParticleState<N>& state)
     {
         const auto v_first = static_cast<Vec3<double>>(state.v.get(first));
@@ -102,7 +102,7 @@ Vec3<Sum> in_sums(const Vec3<double>& f)
     return {to_sum<Sum>(f.x), to_sum<Sum>(f.y), to_sum<Sum>(f.z)};
 }
 
-// The first constructing atom gets what the others do not: nothing is lost to rounding where sums are exact.
+// Spreads the force of a site. The first constructing atom gets the rest, so nothing is lost to rounding if sums are exact.
 template <class N>
 void move_force(SiteInSlots<N>& site, ParticleState<N>& state)
 {
@@ -128,7 +128,7 @@ VirtualSites::VirtualSites(const Topology& topology)
         const MoleculeType& type = topology.molecule_types[t];
         if (type.sites.empty()) { continue; }
         const std::vector<std::int32_t> joined = lowest_joined(type);
-        std::vector<std::int32_t> group_of(type.atoms.size(), -1); // by lowest atom
+        std::vector<std::int32_t> group_of(type.atoms.size(), -1); // indexed by the lowest atom of a group; -1: none yet
         for (const VirtualSite& site : type.sites)
         {
             std::int32_t& group = group_of[static_cast<std::size_t>(joined[static_cast<std::size_t>(site.atom)])];

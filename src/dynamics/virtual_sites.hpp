@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual sites in motion: each is put in its place once its constructing atoms are in theirs, and hands the force on it to them
-// before they move.
+// Virtual sites during a run. A site is placed after its constructing
+// atoms have moved. Before they move, its force is spread to them.
 //
-// The idea: a site is an atom like any other for pairs, mesh, bonded terms, halos and output; only the update does not move it.
-// Sites and the atoms that they are made of are in one update group (model/update_groups.hpp), so that all are home, and sites
-// that share atoms are one group here, which one thread works on: sites of sites forward in order for places, backward for
-// forces. Which groups of which copies a rank has is a list, its assignment, as of constraints. Results do not depend on threads
-// or ranks. Arithmetic in double in every policy. Cost: nothing without sites.
+// The idea: a site is an ordinary atom for pairs, mesh, bonded terms, halos and output; only the update does
+// not move it. A site and its constructing atoms are in one update group (model/update_groups.hpp), so all are
+// home atoms. Sites that share atoms form a group here. One thread works on a group, forward for places and
+// backward for forces, since a site may be constructed from sites. A rank's assignment lists its groups of
+// each copy. Results do not depend on threads or ranks. Arithmetic is in double. Cost: nothing without sites.
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -22,11 +22,11 @@
 
 namespace parhelion {
 
-// A group of sites of a copy.
+// A group of sites in one copy.
 struct SitePlace
 {
-    std::int32_t first_atom; // of the copy
-    std::int32_t group;      // of all molecule types
+    std::int32_t first_atom; // first atom of the copy
+    std::int32_t group;      // index among the groups of all molecule types
 };
 using SiteAssignment = std::vector<SitePlace>;
 
@@ -35,18 +35,18 @@ class VirtualSites
 public:
     explicit VirtualSites(const Topology& topology);
 
-    // Every site of the system: the assignment of a single rank.
+    // Returns the assignment of a single rank: every site of the system.
     SiteAssignment assign_all(const Topology& topology) const;
-    // The sites of `copies` that are home, for is_home(global atom); of each group only one atom is asked for.
+    // Returns the sites of `copies` that are home atoms. It calls is_home(global atom) for one atom of each group only.
     SiteAssignment assign(const MoleculeList& copies, const std::function<bool(std::int32_t)>& is_home) const;
 
-    // All that follow work on the sites assigned, which must be home with all their constructing atoms.
-    // Puts sites in their places, with the velocities (nm/ps) that those of their constructing atoms give them.
+    // construct() and spread_forces() work on the assigned sites, which must be home with all their constructing atoms.
+    // construct() places sites, and sets their velocities (nm/ps) from the velocities of their constructing atoms.
     template <class N>
     void construct(CpuQueue& queue, const SiteAssignment& assignment, ParticleState<N>& state) const;
 
-    // Moves the forces in state.f from sites to their constructing atoms. virial: by thread; what this changes in -1/2 sum r (x)
-    // f is added; empty: not asked for.
+    // Moves the forces in state.f from sites to their constructing atoms. If `virial`
+    // is not empty, adds the resulting change of -1/2 sum r (x) f to it, by thread.
     template <class N>
     void spread_forces(CpuQueue& queue, const SiteAssignment& assignment, ParticleState<N>& state,
                        std::span<EnergySums<N>> virial = {}) const;
@@ -54,8 +54,8 @@ public:
 private:
     struct Group
     {
-        std::int32_t type = 0;          // of molecules
-        std::vector<VirtualSite> sites; // in order of construction
+        std::int32_t type = 0;          // molecule type
+        std::vector<VirtualSite> sites; // sorted in order of construction
     };
     std::vector<Group> groups_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank computes besides pairs, decided at every repartition.
+// Assigns a rank its work besides pairs: bonded terms, constraints and virtual sites. This is done at every repartition.
 #pragma once
 
 #include "base/error.hpp"
@@ -9,11 +9,11 @@
 
 namespace parhelion {
 
-// E506: `terms` were nobody's, since halos reach no farther than `reach` (nm). `detail` is what else is known, a sentence.
+// Returns error E506, which says that no rank can compute `terms`, as halos reach only `reach` nm. `detail`: a further sentence.
 PhysicsError missing_terms(std::int64_t step, const std::string& terms, double reach, const std::string& detail);
 
-// Fills in the bonded terms, constraints and virtual sites that are this rank's; for a lone rank once, for several after the halo
-// is there. Collective. Throws PhysicsError E506 if a term was nobody's: its atoms are farther apart than halos reach.
+// Assigns this rank its bonded terms, constraints and virtual sites: a lone rank once, several ranks after the halo is made.
+// Collective. Throws PhysicsError E506 if no rank can compute a term, because its atoms are farther apart than halos reach.
 template <class N>
 void assign_work(Rank<N>& r);
 

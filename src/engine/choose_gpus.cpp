@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "engine/measured_gpus.hpp"
+#include "engine/option_rules.hpp"
 #include "state/cluster_array.hpp"
 #include "state/rank_slots.hpp"
 
@@ -16,12 +17,12 @@ namespace parhelion {
 namespace {
 
 constexpr const MeasuredGpus& measured = measured_h200;
-// A link is taken for NVLink if it is not slower than that by more: what is timed varies, and the choice should not.
+// A link counts as NVLink unless it is more than this many times slower, so that timing noise does not change the choice.
 constexpr double as_good_as = 1.5;
-// Of a halo each way, for each atom to the power of 2/3: the atoms within 1 nm of one side of a cube, 100 a nm^3, 16 bytes each.
+// The halo bytes in each direction are this times (atoms)^(2/3): atoms within 1 nm of a cube's side, 100 per nm^3, 16 bytes each.
 constexpr double bytes_of_surface = 4.6 * 16;
 
-// Of a spectrum: for each point of the grid; there and back a GPU sends each other one as many points as both have in common.
+// Bytes of a spectrum per grid point. A GPU sends every other GPU the grid points that the two share, and gets them back.
 constexpr double bytes_of_point = 4;
 
 const MeasuredGpus::Work& work_of(const StepSize& size)
@@ -29,7 +30,7 @@ const MeasuredGpus::Work& work_of(const StepSize& size)
     return size.mesh_points > 0 ? measured.pairs_and_mesh : measured.pairs;
 }
 
-// us more than by NVLink.
+// Returns how many us longer a step takes over this link than over NVLink.
 double added_by(const LinkSpeed& link, const StepSize& size, int gpus, HaloMethod halo)
 {
     const double waits = measured.exchange[static_cast<std::size_t>(halo)].waits + work_of(size).waits;
@@ -45,15 +46,15 @@ double added_by(const LinkSpeed& link, const StepSize& size, int gpus, HaloMetho
     return us;
 }
 
-// A predicted gain smaller than this is no gain: the prediction is not that exact.
+// The smallest predicted gain that counts, as a fraction. Predictions are not more exact than this.
 constexpr double least_gain = 0.03;
 
 bool is_candidate(int gpus, int there) { return gpus == there || (gpus & (gpus - 1)) == 0; }
 
-// Indices into HostGpus::gpus.
+// A set of GPUs, given by their indices in HostGpus::gpus.
 using Set = std::vector<std::size_t>;
 
-// Of the GPUs that can be used: the fastest first, then by number.
+// Returns the GPUs that this program can use, fastest first; of equally fast GPUs the lower number is first.
 Set usable(const HostGpus& host)
 {
     Set set;
@@ -66,7 +67,7 @@ Set usable(const HostGpus& host)
     return set;
 }
 
-// Adds `more` GPUs of candidates[first, end) to the set, so that all are joined. False if there are none; the set is as before.
+// Adds `more` GPUs of candidates[first, end) to the set, so that all are joined. If impossible, returns false and keeps the set.
 bool complete(const HostGpus& host, const Set& candidates, std::size_t first, std::size_t end, std::size_t more, Set& set)
 {
     if (more == 0) { return true; }
@@ -81,7 +82,7 @@ bool complete(const HostGpus& host, const Set& candidates, std::size_t first, st
     return false;
 }
 
-// So many that are joined, of which the slowest is as fast as it can be; empty if there are none.
+// Returns `count` GPUs that are all joined. Their slowest GPU is as fast as possible. Empty if there is no such set.
 Set joined(const HostGpus& host, std::size_t count)
 {
     const Set candidates = usable(host);
@@ -109,7 +110,7 @@ std::vector<int> devices_of(const HostGpus& host, const Set& set)
     return devices;
 }
 
-// Nothing is no part of a list.
+// Appends `more` to the list, after a separator if needed; an empty text is not appended.
 void append(std::string& list, const std::string& separator, const std::string& more)
 {
     if (!more.empty()) { list += (list.empty() ? "" : separator) + more; }
@@ -122,7 +123,7 @@ std::string names_of(const HostGpus& host, const Set& set)
     return names;
 }
 
-// Why those of the host that are not in the set cannot be used, or not together with it.
+// Returns why the host's GPUs that are not in the set cannot be used, or cannot be used together with it.
 std::string why_not_in(const HostGpus& host, const Set& set)
 {
     std::string reasons;
@@ -147,7 +148,7 @@ std::string why_not_in(const HostGpus& host, const Set& set)
     return reasons;
 }
 
-// The most GPUs, up to `most`, that the box has cells for, and their grid; `all` is for the remark.
+// The largest number of GPUs, up to a maximum, for which the box has cells, and the grid of these cells. `all`: for the remark.
 struct Fit
 {
     int gpus = 1;
@@ -157,8 +158,8 @@ struct Fit
 enum class Cells : std::uint8_t
 {
     Any,
-    SlabsFirst, // slabs along x if they fit, else any
-    SlabsAlongX // of which alone is known how fast they are
+    SlabsFirst, // slabs along x if they fit, otherwise any cells
+    SlabsAlongX // slabs along x, the only cells that were measured
 };
 std::optional<CellGrid> grid_of(int ranks, const Box<double>& box, const GridCriteria& criteria, Cells cells)
 {
@@ -179,7 +180,7 @@ Fit most_that_fit(int most, int all, const Box<double>& box, const GridCriteria&
     return {1, {}, most == 1 ? "" : fmt::format("1 of {}: the box is too short{} to be divided", all, how)};
 }
 
-// As fast as the slowest of the fastest so many.
+// Returns the predicted time of a step on the fastest joined `gpus` GPUs, each taken to be as slow as the slowest of them.
 double predicted_on(const HostGpus& host, const StepSize& size, int gpus, HaloMethod halo, const LinkSpeed* link)
 {
     double speed = INFINITY;
@@ -190,7 +191,7 @@ double predicted_on(const HostGpus& host, const StepSize& size, int gpus, HaloMe
     return predicted_step(size, gpus, halo, speed, link);
 }
 
-// The fewest of those that make a step about as fast as it gets.
+// Returns the smallest number of GPUs with which a step is about as fast as with the best number.
 int fastest(const HostGpus& host, int there, const StepSize& size, HaloMethod halo, const LinkSpeed* link)
 {
     double shortest = INFINITY;
@@ -206,7 +207,7 @@ int fastest(const HostGpus& host, int there, const StepSize& size, HaloMethod ha
 struct Wish
 {
     int gpus;
-    std::string remark; // why no more
+    std::string remark; // the reason why no more GPUs are wished for
 };
 Wish wish_for(const SimulationOptions& options, const HostGpus& host, int there, const StepSize& size,
               const LinkTimer& time_links)
@@ -220,12 +221,12 @@ Wish wish_for(const SimulationOptions& options, const HostGpus& host, int there,
                      "with PME several have been measured where --pme shared works, which it does not here, --gpus takes them");
     }
     const int most = std::min(there, work_of(size).most_gpus);
-    const int by_nvlink = fastest(host, most, size, options.halo, nullptr);
+    const int by_nvlink = fastest(host, most, size, options.halo_method(), nullptr);
     const std::string no_help = fmt::format("more would not help at {} atoms", size.atoms);
     if (by_nvlink == 1) { return fewer(1, no_help); }
     const LinkSpeed link = time_links(devices_of(host, joined(host, static_cast<std::size_t>(by_nvlink))));
     if (!link.trouble.empty()) { return fewer(1, "their links do not work: " + link.trouble); }
-    const int gpus = fastest(host, by_nvlink, size, options.halo, &link);
+    const int gpus = fastest(host, by_nvlink, size, options.halo_method(), &link);
     if (gpus == most && most < there)
     {
         return fewer(gpus, fmt::format("with PME more than {} have not been measured, --gpus takes them", most));
@@ -233,8 +234,6 @@ Wish wish_for(const SimulationOptions& options, const HostGpus& host, int there,
     if (gpus == by_nvlink) { return fewer(gpus, no_help); }
     return fewer(gpus, fmt::format("{}, by links of {:.1f} us and {:.0f} GB/s", no_help, link.signal_us, link.store_gb_s));
 }
-
-bool asks_for_gpus(const SimulationOptions& options) { return options.device == Device::Gpu || options.gpus > 0; }
 
 void refuse_more_than(int there, const SimulationOptions& options, const HostGpus& host)
 {
@@ -256,26 +255,18 @@ std::string_view only_on_cpus(const RunParameters& parameters)
 
 bool wants_gpu(const SimulationOptions& options, std::string_view only_on_cpus)
 {
-    // Several ranks without a word about GPUs are threads.
+    // Several ranks run as threads on the CPU unless the options ask for GPUs.
     const bool would_do = options.device == Device::Auto && options.ranks_asked_for() <= 1 && only_on_cpus.empty();
-    return would_do || asks_for_gpus(options);
+    return would_do || options.wants_gpus();
 }
 
 DeviceChoice choose_device(const SimulationOptions& options, std::string_view only_on_cpus, const HostGpus& host)
 {
-    if (options.device == Device::Cpu && options.gpus > 0)
-    {
-        throw InputError("E005", {}, "--gpus and --device cpu exclude each other. Leave one of them out.");
-    }
-    if (asks_for_gpus(options) && !only_on_cpus.empty())
-    {
-        throw InputError("E003", {},
-                         fmt::format("{} runs on the CPU. Use --device cpu (or auto) and leave --gpus out.", only_on_cpus));
-    }
+    expect_to_go_together({.placement = options, .only_on_cpus = only_on_cpus});
     if (!wants_gpu(options, only_on_cpus)) { return {}; }
     if (!usable(host).empty()) { return {true, ""}; }
     const std::string why = why_left_out(host);
-    if (!asks_for_gpus(options)) { return {false, why}; }
+    if (!options.wants_gpus()) { return {false, why}; }
     throw InputError("E004", {},
                      fmt::format("there is no GPU here that this program can use ({}). Use --device cpu (or auto).",
                                  why.empty() ? "none, or no driver for it" : why));
@@ -284,7 +275,7 @@ DeviceChoice choose_device(const SimulationOptions& options, std::string_view on
 double relative_speed(const HostGpu& gpu)
 {
     const double speed = gpu.multiprocessors * gpu.clock_ghz / (measured.multiprocessors * measured.clock_ghz);
-    return speed > 0 ? speed : 1; // not every driver tells
+    return speed > 0 ? speed : 1; // some drivers do not report the clock
 }
 
 double predicted_step(const StepSize& size, int gpus, HaloMethod halo, double speed, const LinkSpeed* link)
@@ -319,7 +310,7 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, co
         const std::optional<CellGrid> preferred_grid =
             options.grid[0] != 0 ? CellGrid{options.grid} : grid_of(with_cells, box, criteria, preferred);
         const CellGrid grid =
-            preferred_grid ? *preferred_grid : choose_grid(with_cells, box, criteria); // which says why none fits
+            preferred_grid ? *preferred_grid : choose_grid(with_cells, box, criteria); // throws if no grid fits, and says why
         if (options.has_gpu_of_process())
         {
             const Set all = usable(host);
@@ -341,20 +332,6 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, co
     if (fit.gpus == wish.gpus) { fit.remark = wish.remark; }
     append(fit.remark, "; ", why_left_out(host));
     return use(fit.gpus, fit.grid, fit.remark);
-}
-
-void expect_to_leave_nodes(HaloMethod halo, MeshMethod mesh)
-{
-    if (halo != HaloMethod::StagedFused)
-    {
-        throw InputError("E010", {},
-                         fmt::format("--halo {} does not leave a node of GPUs. Use staged-fused.",
-                                     halo_method_names[static_cast<std::size_t>(halo)]));
-    }
-    if (mesh == MeshMethod::Dedicated)
-    {
-        throw InputError("E010", {}, "--pme dedicated does not leave a node of GPUs. Use another, or auto.");
-    }
 }
 
 void check_slots(std::size_t slots, int ranks)

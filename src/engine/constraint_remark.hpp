@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The remark on how well a run has kept its constraints.
+// Writes the remark on how well a run has kept its constraints.
 #pragma once
 
 #include "engine/simulation.hpp"
@@ -8,8 +8,8 @@
 
 namespace parhelion {
 
-// A sentence, W150, if a constraint was off by more than LINCS promises in any step of the run; else empty. What is off by much
-// more ends a run, and no summary is made.
+// Returns warning W150, a sentence, if a constraint deviated by more than the LINCS tolerance in any step of the
+// run; otherwise an empty text. If the deviation is much larger, the run ends by an error and has no summary.
 std::string constraint_remark(const RunSummary& summary);
 
 } // namespace parhelion

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What thermostat and barostat carry from step to step: on a rank, in a snapshot, and as values of a checkpoint
-// (coupling_values.hpp).
+// The state that thermostat and barostat carry from step to step. A rank and a snapshot hold it, and a checkpoint
+// stores its values (coupling_values.hpp).
 #pragma once
 
 #include "dynamics/barostat.hpp"
@@ -13,10 +13,10 @@ struct Coupling
 {
     ThermostatState thermostat;
     BarostatState barostat;
-    // Given by the bath of stochastic dynamics so far, less what removing the motion of the centre of mass took, kJ/mol.
+    // The energy that the bath of stochastic dynamics has added so far, kJ/mol, minus that of removed centre-of-mass motion.
     double bath_heat = 0;
-    // Of the velocities, as of the last step that asked for it. Not recomputed from them: where the barostat has scaled both,
-    // that would differ in the last bits.
+    // The kinetic energies of the half-step velocities in the last step that needed them. They are stored, not
+    // computed again from the velocities: if the barostat has scaled both, the last bits of the two would differ.
     KineticEnergies half_step;
 };
 

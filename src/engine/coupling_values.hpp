@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a saved state holds that is not per atom: the one list of its names, for every backend to write and read.
+// The one list of names for the values of a saved state that are not per atom. CPU and GPU write and read these values by it.
 #pragma once
 
 #include "base/error.hpp"
@@ -24,7 +24,7 @@ namespace parhelion {
 
 namespace coupling_values {
 
-// Values by axis of which all three may be equal, as with isotropic coupling: then one stands for them.
+// Values along x, y and z. If all three are equal, as with isotropic coupling, a saved state has one number for them.
 template <class Axes> // Vec3<double>, const or not
 struct ByAxis
 {
@@ -36,7 +36,7 @@ ByAxis<Axes> by_axis(Axes& axes)
     return {axes};
 }
 
-// The values of a barostat that shears the box. A checkpoint leaves them out where all are 0.
+// The values of a barostat that shears the box. A checkpoint omits them if all are 0.
 template <class Axes>
 struct OfShear
 {
@@ -59,7 +59,7 @@ inline constexpr bool is_of_shear<T&&> = is_of_shear<std::remove_cv_t<T>>;
 
 } // namespace coupling_values
 
-// Calls visit(name, value) for everything that is not per atom, both to save it and to put it back.
+// Calls visit(name, value) for every value of the coupling state. Saving and restoring both use this function.
 template <class State, class Visit> // State: Coupling, const or not
 void for_each_coupling_value(State& s, Visit&& visit)
 {
@@ -161,8 +161,8 @@ inline void write_coupling(const Coupling& state, SavedState& saved)
     });
 }
 
-// Lists in `state` have their lengths already. A value that is lacking begins anew in a state of another run. Throws InputError
-// if one is lacking otherwise, or a list differs in length.
+// Restores `state`, whose lists must have their lengths already. A missing value keeps its initial value if it is of
+// shear or the saved state is of another run. Otherwise it throws InputError, as does any list of another length.
 inline void read_coupling(const SavedState& saved, Coupling& state)
 {
     for_each_coupling_value(state, [&](const char* name, auto&& value) {

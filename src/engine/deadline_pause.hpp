@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An observer may take as long as it likes, since a disk may be slow or full. The deadlines of those that wait for the thread it
-// runs on pause meanwhile.
+// Pauses deadlines during calls of an observer. An observer may take very long, because a disk may be slow
+// or full. Other ranks and watches wait for its thread, and their deadlines must not expire during the call.
 #pragma once
 
 #include "engine/observer.hpp"
@@ -9,7 +9,7 @@
 
 namespace parhelion {
 
-// Pauses the deadlines of a place that has pause_deadlines() and resume_deadlines() while this lives. Null: nobody waits.
+// Pauses the deadlines of `place` during its lifetime, by pause_deadlines() and resume_deadlines(). Null: there are no deadlines.
 template <class Place>
 class DeadlinePause
 {
@@ -29,7 +29,7 @@ private:
     Place* place_;
 };
 
-// An observer during whose calls the deadlines of such a place pause.
+// Forwards calls to an observer, and pauses the deadlines of `place` during each call.
 template <class Place>
 class PausingObserver final : public Observer
 {

@@ -15,14 +15,14 @@ namespace {
 
 bool has_drift(const RunSummary& summary, const RunParameters& run)
 {
-    constexpr double shortest = 1, noticeable = 0.001; // ps, kT/atom
+    constexpr double shortest = 1, noticeable = 0.001; // shortest run, ps; least change of energy, kT/atom
     constexpr std::int64_t fewest_energies = 10;
     const double length = static_cast<double>(summary.steps) * run.dt, rate = std::abs(summary.drift);
     if (length < shortest || summary.steps < fewest_energies * std::max(1, run.energy_calc)) { return false; }
     return rate > sound_drift + 5 * summary.drift_error && rate * length * 1e-3 > noticeable; // false for NaN
 }
 
-// Steps between couplings over the shortest relaxation time: above 1/20 the period of the oscillation is badly sampled (W112).
+// Returns true if the coupling interval exceeds 1/20 of the shortest relaxation time, which samples the oscillation badly (W112).
 bool couples_too_seldom(const RunParameters& run)
 {
     constexpr double most = 1.0 / 20;
@@ -41,10 +41,10 @@ bool energies_jump_at_cutoff(const RunParameters& run)
     return run.lj_modifier == LjModifier::None || (run.coulomb == CoulombKind::CutOff && !run.coulomb_potential_shift);
 }
 
-// The likeliest first: what the run itself shows, then what its settings make likely.
+// Returns the likeliest cause: first causes that the run itself shows, then causes that its settings make likely.
 std::string likely_cause(const RunSummary& summary, const RunParameters& run)
 {
-    constexpr double large_part = 1.0 / 3; // of the drift; the estimate is an upper one
+    constexpr double large_part = 1.0 / 3; // least fraction of the drift if lists are the cause; the estimate is an upper bound
     const double hottest = run.generate_velocities ? std::max(free_temperature, run.generation_temperature) : free_temperature;
     if (summary.list_drift > large_part * std::abs(summary.drift))
     {
@@ -66,7 +66,7 @@ std::string likely_cause(const RunSummary& summary, const RunParameters& run)
                "longer "
                "tau-t or tau-p.";
     }
-    constexpr double large_change = 0.01; // of the volume: beyond how it fluctuates
+    constexpr double large_change = 0.01; // fraction of the volume, larger than its fluctuations
     const bool scales = run.barostat == Barostat::CRescale || run.barostat == Barostat::Berendsen;
     if (scales && std::abs(summary.volume_change) > large_change)
     {

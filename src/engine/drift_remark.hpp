@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The remark on the drift of a run's conserved quantity: whether there is one, and what it may come from.
+// Writes the remark on the drift of a run's conserved quantity: whether it drifts, and the likely cause.
 #pragma once
 
 #include "engine/simulation.hpp"
@@ -8,12 +8,12 @@
 
 namespace parhelion {
 
-// What a sound run stays below, kT/ns/atom: lists are planned for 0.004, and constraints and rounding add less.
+// The limit for the drift of a sound run, kT/ns/atom. Lists are planned for 0.004; constraints and rounding add less than that.
 inline constexpr double sound_drift = 0.01;
 
-// Warning W140 if the conserved quantity drifts by more than sound_drift and five standard errors, and has moved by more than
-// 0.001 kT/atom: a start that relaxes shifts what leap-frog conserves by as much, once. With the likeliest cause that the run
-// bears out. Empty otherwise, and for a run that is shorter than 1 ps or has fewer than ten energies, whose error means little.
+// Returns warning W140 with the likeliest cause that the run supports, or an empty text. It warns if two conditions hold:
+// the drift exceeds sound_drift and five standard errors, and the energy has changed by more than 0.001 kT/atom, as it may
+// once while a start relaxes. Runs below 1 ps or with fewer than ten energies get no warning, as their error means little.
 std::string drift_remark(const RunSummary& summary, const RunParameters& run);
 
 } // namespace parhelion

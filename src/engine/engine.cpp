@@ -2,7 +2,8 @@
 #include "engine/engine.hpp"
 
 #include "base/error.hpp"
-#include "comm/run_ranks.hpp"
+#include "comm/launch/run_ranks.hpp"
+#include "comm/networks/networks.hpp"
 #include "device/cores.hpp"
 #include "engine/deadline_pause.hpp"
 #include "engine/guard.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <random>
+#include <set>
 
 namespace parhelion {
 
@@ -31,7 +33,7 @@ bool is_one_ranks(const RunParameters& parameters) { return parameters.integrato
 
 namespace {
 
-// The farthest that an atom of the start is from its update group's reference atom, nm, by dimension.
+// Returns the largest distance, nm, of an atom from its update group's reference atom at the start, for each dimension.
 Vec3<double> largest_groups(const System& system, const UpdateGroups& groups)
 {
     Vec3<double> largest;
@@ -45,7 +47,7 @@ Vec3<double> largest_groups(const System& system, const UpdateGroups& groups)
             for (std::size_t a = 0; a < reference.size(); ++a)
             {
                 const Vec3<double> away = system.box.image(x[a] - x[reference[a]]);
-                // Across the faces of a tilted cell no atom is farther away than in space.
+                // In a tilted cell, the distance across two faces is at most the distance in space.
                 const double in_space = system.box.is_rectangular() ? 0 : norm(away);
                 for (int d = 0; d < 3; ++d) { largest[d] = std::max({largest[d], std::abs(away[d]), in_space}); }
             }
@@ -54,17 +56,17 @@ Vec3<double> largest_groups(const System& system, const UpdateGroups& groups)
     return largest;
 }
 
-// Of two groups that stick out of their cells towards each other, and wander until the next repartition.
+// Returns the reach, nm, for two update groups that extend out of their cells towards each other and move until repartition.
 Vec3<double> reach_of_groups(const RunSetup& setup)
 {
-    constexpr double wandering = 1.25; // groups stretch and turn
+    constexpr double wandering = 1.25; // factor for groups that stretch and turn between repartitions
     return 2 * wandering * largest_groups(setup.system, setup.update_groups);
 }
 
 CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int ranks, const Box<double>& box)
 {
     if (ranks == 1) { return {}; }
-    // How far ahead of its cell a rank's partners can be.
+    // `reach` is the distance from a cell up to which the partner atoms of its rank can be; `of_groups` is the part of groups.
     const Vec3<double> of_groups = reach_of_groups(setup), reach = of_groups + setup.list_plan.cutoff * Vec3<double>{1, 1, 1};
     const bool has_slabs = options.pme == MeshMethod::Shared && setup.parameters.coulomb == CoulombKind::Pme;
     if (options.grid[0] == 0 && !has_slabs) { return choose_grid(ranks, box, cpu_grid_criteria(reach, of_groups)); }
@@ -95,15 +97,26 @@ int mesh_ranks(const RunParameters& parameters, const SimulationOptions& options
 
 namespace {
 
-// Address space of each rank for what others send it. The buffers of a halo take less than 1 kB for each of its atoms, and a halo
-// holds no more atoms than the system; the rest is room for buffers that grow. A lone rank receives nothing.
+// Returns the address space, bytes, of each rank for received messages. Halo buffers take less than 1 kB per atom,
+// and a halo has no more atoms than the system. The rest is for buffers that grow. A lone rank receives no messages.
 std::size_t payload_bytes(std::int64_t atoms, int ranks)
 {
     constexpr std::size_t least = std::size_t{1} << 26, of_atom = 4096, most = std::size_t{1} << 30;
     return ranks == 1 ? least : std::min(most, least + of_atom * static_cast<std::size_t>(atoms));
 }
 
-constexpr std::size_t kept_spans = 1 << 18; // of phases, by rank, for a timeline
+constexpr std::size_t kept_spans = 1 << 18; // number of phase spans that each rank keeps for a timeline
+
+// The ranks that a halo without forwarding goes to or comes from.
+std::vector<std::size_t> peers_in(const HaloPlan& plan)
+{
+    std::set<std::size_t> peers;
+    for (const HaloMessage& message : plan.messages)
+    {
+        for (const int rank : {message.send_to, message.receive_from}) { peers.insert(static_cast<std::size_t>(rank)); }
+    }
+    return {peers.begin(), peers.end()};
+}
 
 } // namespace
 
@@ -117,7 +130,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
                                                           : plan_pair_list(system_, setup_.parameters, setup_.list_conditions),
                                          .grid = {},
                                          .update_groups = make_update_groups(system_.topology),
-                                         .halo_method = options.halo,
+                                         .halo_method = options.halo_method(),
                                          .mesh = {}}
 {
     const bool is_of_one = is_one_ranks(setup_.parameters);
@@ -126,6 +139,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     const int threads = options.threads > 0 ? options.threads : std::max(1, (available_cores() - options.proxies) / asked);
     setup_.threads = is_of_one ? threads * asked : threads;
     setup_.first_step = setup_.parameters.first_step;
+    setup_.stream_interval = options.stream_every;
     const int of_mesh = mesh_ranks(setup_.parameters, options, ranks);
     setup_.grid = make_grid(setup_, options, ranks - of_mesh, saved != nullptr ? saved->box : system_.box);
     setup_.mesh = make_mesh_setup(mesh_parameters(system_.topology, setup_.parameters, system_.box), options.pme,
@@ -151,7 +165,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     if (ranks == 1) { runs_[0]->prepare(saved); }
     else
     {
-        // The start is prepared whole and dealt out.
+        // The system is prepared as a whole on one rank, then divided among ranks.
         RunSetup whole = setup_;
         whole.grid = {};
         world.payload_bytes = payload_bytes(system_.topology.atom_count(), 1);
@@ -170,8 +184,8 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     plan_.ranks = world_->ranks();
     plan_.processes = options.processes;
     plan_.grid = setup_.grid.cells;
-    plan_.halo = options.halo;
-    plan_.transport = options.transport;
+    plan_.halo = options.halo_method();
+    plan_.transport = options.network_text;
     plan_.helpers = cores_->places();
     plan_.threads = setup_.threads;
     if (p.coulomb == CoulombKind::Pme)
@@ -198,9 +212,9 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     plan_.seed = p.random_seed;
     if (p.generate_velocities) { plan_.velocity_seed = p.generation_seed; }
     plan_.kernel = simd_target_name();
-    // Per slot: state (twice: the last good one), a force buffer per thread, and the pair list at some 35 entries of 8 bytes.
-    // What is shared out has halos as well, about as many atoms and what they are sent through, and every rank what it needs to
-    // talk.
+    // The estimate per slot has the state (twice, as the last good state is kept), a force buffer per thread, and
+    // about 35 entries of the pair list with 8 bytes each. Several ranks also have halos with about as many atoms as
+    // their cells, and message buffers for these. Every rank adds a constant number of bytes for message buffers.
     constexpr std::size_t of_program = 8'000'000, of_rank = 4'000'000;
     const std::size_t state_bytes =
         3 * (sizeof(typename N::Fixed) + sizeof(typename N::Real) + sizeof(typename N::ForceSum)) + 32;
@@ -209,7 +223,7 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     {
         const std::size_t slot =
             2 * state_bytes + static_cast<std::size_t>(setup_.threads) * 3 * sizeof(typename N::ForceSum) + 280;
-        // Of a rank without a cell: the atoms of others.
+        // A rank without a cell, i.e. a mesh rank, holds atoms of other ranks.
         const std::size_t slots = setup_.grid.has_cell(run->comm().rank())
                                       ? run->rank().state.slots()
                                       : static_cast<std::size_t>(system_.topology.atom_count()) /
@@ -218,7 +232,7 @@ void Engine<N>::make_plan(const SimulationOptions& options)
         plan_.bytes += RankMesh<N>::payload_bytes(setup_.mesh) +
                        RankMesh<N>::bytes(setup_.mesh, run->comm().rank(), setup_.grid.cells[0], slots, setup_.threads);
     }
-    plan_.bytes = plan_.bytes * static_cast<std::size_t>(plan_.ranks) / runs_.size(); // other processes have as much
+    plan_.bytes = plan_.bytes * static_cast<std::size_t>(plan_.ranks) / runs_.size(); // other processes use as much memory
 }
 
 template <class N>
@@ -236,16 +250,40 @@ void Engine<N>::on_every_run(const std::function<void(RankRun<N>&)>& body)
         world_->here(), [&](int rank) { body(run(rank)); }, [&](int rank) { run(rank).comm().abort(); });
 }
 
+void Simulation::Implementation::add_force(std::shared_ptr<ExternalForce> /*force*/)
+{
+    throw InputError("E636", {},
+                     "a force from outside acts in simulations on CPUs, and this one is on a GPU. Make it with device cpu.");
+}
+
+template <class N>
+void Engine<N>::add_force(std::shared_ptr<ExternalForce> force)
+{
+    for (const auto& run : runs_) { run->rank().external.list.push_back(place(force, system_.topology)); }
+}
+
 template <class N>
 SinglePoint Engine<N>::evaluate()
 {
     PARHELION_EXPECTS(!is_spread());
     std::vector<SinglePoint> points(runs_.size());
     on_every_run([&](RankRun<N>& run) { points[static_cast<std::size_t>(run.comm().rank())] = run.evaluate(); });
+    const Rank<N>& first = runs_[0]->rank();
+    if (first.external.has_failed) { throw PhysicsError(first.step, "a force from outside has no answer."); }
     const auto troubled = std::find_if(points.begin(), points.end(), [](const SinglePoint& p) { return !p.trouble.empty(); });
     if (troubled != points.end()) { points[0].trouble = troubled->trouble; }
     points[0].remark = range_remark<N>(points[0].forces, points[0].observables.forces);
     return std::move(points[0]);
+}
+
+template <class N>
+void Engine<N>::set_output(const OutputIntervals& intervals)
+{
+    RunParameters& p = setup_.parameters;
+    p.x_out = p.v_out = intervals.configurations;
+    p.f_out = intervals.forces;
+    p.energy_out = intervals.energies;
+    p.compressed_out = p.log_out = 0;
 }
 
 template <class N>
@@ -263,13 +301,13 @@ RunSummary Engine<N>::run(std::int64_t steps, Observer& observer, const std::ato
         summary = run.integrate(steps, heard, stop);
         if (is_spread()) { gather_end(run, summary); }
     });
-    plan_.list_interval = runs_[0]->rank().list_plan.interval; // it may have become shorter
+    plan_.list_interval = runs_[0]->rank().list_plan.interval; // the list interval may have become shorter during the run
     if (is_spread()) { return summaries[0]; }
     for (std::size_t rank = 1; rank < runs_.size(); ++rank) { summaries[0].pairs_per_atom += summaries[rank].pairs_per_atom; }
     return summaries[0];
 }
 
-// What else is collected while no rank runs: no process sees the ranks of another.
+// Gathers frame, state and sums on the first process at the end of a run. Afterwards no process can reach other processes' ranks.
 template <class N>
 void Engine<N>::gather_end(RankRun<N>& run, RunSummary& summary)
 {
@@ -325,7 +363,12 @@ std::vector<Timeline> Engine<N>::timelines()
     std::vector<Timeline> timelines;
     for (const auto& run : runs_)
     {
-        timelines.push_back(timeline_of_phases("rank " + std::to_string(run->comm().rank()), run->queue().clock().spans()));
+        Timeline& timeline = timelines.emplace_back(
+            timeline_of_phases("rank " + std::to_string(run->comm().rank()), run->queue().clock().spans()));
+        const ParticleState<N>& state = run->rank().state;
+        const auto end_of_home = state.global_of_slot.begin() + static_cast<std::ptrdiff_t>(state.home_slots());
+        timeline.atoms = std::count_if(state.global_of_slot.begin(), end_of_home, [](auto atom) { return atom >= 0; });
+        if (run->rank().halo.pattern() == HaloPattern::Direct) { timeline.peers = peers_in(run->rank().halo.plan()); }
     }
     return timelines;
 }

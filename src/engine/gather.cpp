@@ -13,9 +13,9 @@ AtomData<N> atom_data(const ParticleState<N>& state, const OutputDue& due)
     {
         if (state.global_of_slot[slot] < 0) { continue; }
         data.global.push_back(state.global_of_slot[slot]);
-        if (due.x || due.compressed_x) { data.x.push_back(state.x.get(slot)); }
-        if (due.v) { data.v.push_back(state.v.get(slot)); }
-        if (due.f) { data.f.push_back(state.f.get(slot)); }
+        if (due.wants_x()) { data.x.push_back(state.x.get(slot)); }
+        if (due.wants_v()) { data.v.push_back(state.v.get(slot)); }
+        if (due.wants_f()) { data.f.push_back(state.f.get(slot)); }
     }
     return data;
 }

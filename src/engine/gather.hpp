@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the cluster order of every rank to input order: the configuration that users and checkpoints see.
+// Gathers atoms from the cluster order of every rank into input order, for users and checkpoints.
 #pragma once
 
-#include "comm/communicator.hpp"
+#include "comm/world/communicator.hpp"
 #include "device/cpu_queue.hpp"
 #include "engine/observer.hpp"
 #include "model/frame.hpp"
@@ -13,7 +13,7 @@
 
 namespace parhelion {
 
-// A rank's home atoms as plain data, with what was asked for; the other arrays are empty.
+// The data of a rank's home atoms as plain arrays. Arrays that were not asked for are empty.
 template <class N>
 struct AtomData
 {
@@ -23,7 +23,7 @@ struct AtomData
     std::vector<Vec3<typename N::ForceSum>> f;
 };
 
-// x with due.x or due.compressed_x, v, f.
+// Returns the arrays that are due: positions x for due.x or due.compressed_x, velocities v, and forces f.
 template <class N>
 AtomData<N> atom_data(const ParticleState<N>& state, const OutputDue& due);
 
@@ -34,11 +34,11 @@ inline OutputDue positions_and_velocities()
     return due;
 }
 
-// Every rank's data on rank 0; nothing on the others. Collective.
+// Returns the data of every rank on rank 0, and an empty list on the others. Collective.
 template <class N>
 std::vector<AtomData<N>> gather(Communicator& comm, AtomData<N>&& own);
 
-// values[global] of all atoms; parts and member: whose, and which array of them.
+// Returns the array `member` of all ranks in input order: result[global atom]. `parts` has the data of each rank.
 template <class N, class T>
 std::vector<Vec3<T>> in_input_order(const std::vector<AtomData<N>>& parts, std::vector<Vec3<T>> AtomData<N>::*member)
 {
@@ -53,8 +53,8 @@ std::vector<Vec3<T>> in_input_order(const std::vector<AtomData<N>>& parts, std::
     return ordered;
 }
 
-// Step and time are left to the caller. The first atom of each molecule is in the box, each other atom is the image nearest to
-// the one before it.
+// Returns a frame of the ranks' data; the caller sets step and time. The first atom of each
+// molecule is in the box, and each other atom is the image nearest to the atom before it.
 template <class N>
 Frame make_frame(CpuQueue& queue, const Topology& topology, const PeriodicBox<N>& box, const std::vector<AtomData<N>>& parts);
 

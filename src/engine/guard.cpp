@@ -12,7 +12,7 @@
 namespace parhelion {
 
 namespace {
-// How bad an atom is: above 1 is beyond the limits, NaN counts as infinitely bad.
+// Returns a measure of instability. Above 1, force or displacement are beyond their limits; NaN counts as infinite.
 double badness(double force, double displacement)
 {
     const double worst = std::max(force / unstable_force, displacement / unstable_displacement);
@@ -41,8 +41,8 @@ std::optional<UnstableAtom> find_unstable_atom(CpuQueue& queue, const ParticleSt
             worst = {UnstableAtom{static_cast<std::int32_t>(slot), force, displacement}, b};
         }
     };
-    // Components against half the limits, in a loop that vectorises; only a suspect cluster is looked at atom by atom. The
-    // comparisons are written so that NaN is a suspect.
+    // Components are compared with half the limits, in a loop that vectorises. Only a suspect cluster
+    // is then checked atom by atom. The comparisons are written so that NaN makes a cluster suspect.
     const auto force_limit = to_sum<ForceSum>(0.5 * unstable_force);
     const auto speed_limit = static_cast<Real>(0.5 * unstable_displacement / dt);
     queue.for_range(state.home_clusters(), 1, [&](int thread, std::size_t begin, std::size_t end) {
@@ -72,16 +72,16 @@ std::optional<UnstableAtom> find_unstable_atom(CpuQueue& queue, const ParticleSt
 
 namespace {
 constexpr double range = 0x1p63 / fixed_sum_scale;
-constexpr double largest_total = 2 * fixed_sum_limit; // half of it
+constexpr double largest_total = 2 * fixed_sum_limit; // half of the range of sums
 } // namespace
 
 template <class N>
 std::string range_remark([[maybe_unused]] const std::vector<Vec3<double>>& forces, [[maybe_unused]] const EnergyVirial& energies)
 {
     if constexpr (N::summation == Summation::Fast) { return ""; }
-    // Pairs whose energy reaches its limit are within 0.5 nm, so that their force is more than this.
+    // Pairs whose energy reaches the limit are closer than 0.5 nm, so their force is larger than this.
     constexpr double largest_force = fixed_sum_pair_limit / 0.5;
-    // Between atoms in one place there is no force, but an energy at the limit. Liquids have some 2 kJ/mol per atom.
+    // Two atoms in the same place have no force, but their energy is at the limit. Liquids have about 2 kJ/mol per atom.
     const double largest_lj = fixed_sum_pair_limit / 2 + 20 * static_cast<double>(forces.size());
     const auto too_large = [](double total) { return std::abs(total) > largest_total; };
     bool is_near = energies[EnergyTerm::LjSr] > largest_lj ||
@@ -106,8 +106,8 @@ double heaviest(const Topology& topology, const AtomGroups& groups)
     return *std::max_element(mass.begin(), mass.end());
 }
 
-// How much Coulomb energy a liquid or a crystal has, kJ/mol, about: an ion as in rock salt, 430 kJ/mol for a charge of 1 e;
-// partial charges as in SPC/E water, which has 55 kJ/mol and squares of 1.08 e^2.
+// Returns an estimate of the Coulomb energy of a liquid or crystal, kJ/mol. An ion of charge 1 e in rock salt has
+// 430 kJ/mol. A molecule of SPC/E water, whose partial charges have a sum of squares of 1.08 e^2, has 55 kJ/mol.
 double expected_coulomb_energy(const Topology& topology, const RunParameters& parameters)
 {
     double total = 0;
@@ -131,7 +131,7 @@ void check_range([[maybe_unused]] const Topology& topology, [[maybe_unused]] con
     if constexpr (N::summation == Summation::Reproducible)
     {
         const bool stays = parameters.com_mode != ComMode::None && parameters.integrator != Integrator::SteepestDescent;
-        // With rotation masses are multiplied by squares of places, nm^2.
+        // The removal of rotation sums masses times squares of coordinates, nm^2.
         const double moment = parameters.com_mode == ComMode::Angular ? std::max(1.0, norm2(box.edge_lengths())) : 1;
         const bool may_be_heavy = stays && moment * topology.total_mass() >= range;
         if (const double mass = may_be_heavy ? heaviest(topology, com_groups) : 0; moment * mass >= range)
@@ -168,7 +168,7 @@ void stop_if_beyond_range([[maybe_unused]] const Observables& o)
         };
         for (std::size_t term = 0; term < energy_terms; ++term)
         {
-            // The correction is no sum.
+            // The dispersion correction is computed, not summed.
             if (static_cast<EnergyTerm>(term) != EnergyTerm::DispersionCorrection)
             {
                 check(energy_term_table[term].name, o.forces.energy[term]);

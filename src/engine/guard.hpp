@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The watch over a running simulation: finds the first atom whose force or velocity is not finite or absurd, every step, for the
-// price of one pass over f and v.
+// Checks a running simulation for blow-ups: in every step it finds the atom whose force
+// or velocity is not finite or exceeds the limits by most. Cost: one pass over f and v.
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -24,33 +24,33 @@ struct UnstableAtom
     double displacement = 0; // nm in one step; may be NaN
 };
 
-// An atom that moves this far in one step is not in a simulation any more: 100 km/s at 2 fs, fifty times the thermal speed of
-// hydrogen.
+// The limit of an atom's displacement in one step. It is a speed of 100 km/s at 2 fs, fifty times
+// the thermal speed of hydrogen. An atom beyond the limit means that the simulation is broken.
 inline constexpr double unstable_displacement = 0.2; // nm
-// The largest force a sane configuration has is some 1e5; float pair kernels stay finite far above this.
+// The limit of the force on an atom. Sane configurations have at most some 1e5. Float pair kernels stay finite far above it.
 inline constexpr double unstable_force = 1e8; // kJ/mol/nm
 
-// The worst atom beyond the limits (not finite counts as worst), or nothing.
+// Returns the worst atom beyond the limits, or nothing. An atom whose force or velocity is not finite counts as the worst.
 template <class N>
 std::optional<UnstableAtom> find_unstable_atom(CpuQueue& queue, const ParticleState<N>& state, double dt);
 
-// What to say of an evaluation whose reproducible sums may have met their limits (base/numerics.hpp); empty: nothing. `forces`:
-// of all atoms, kJ/mol/nm. Not noticed: limited forces that cancel on every atom, totals of very many overlaps that have gone all
-// the way round, and, among 250 000 atoms or more, some that are in one place.
+// Returns a remark if the reproducible sums of an evaluation may have reached their limits (base/numerics.hpp), or an
+// empty text. `forces`: of all atoms, kJ/mol/nm. Three cases go unnoticed: saturated forces that cancel on every atom;
+// totals that wrap around completely, as with very many overlaps; and some atoms in one place among 250 000 atoms or more.
 template <class N>
 std::string range_remark(const std::vector<Vec3<double>>& forces, const EnergyVirial& energies);
 
-// Reproducible sums wrap at 2.1e9, and the larger the system the larger its sums: of water and ethanol, 13 kJ/mol of Coulomb
-// energy an atom, at 160 million atoms; of rock salt, 430, at five million; masses of gold, of the centre of mass, at eleven
-// million. Other policies have no such limits.
+// Reproducible sums wrap at 2.1e9, which limits the size of a system. The Coulomb energy reaches this value at
+// 160 million atoms of water and ethanol (13 kJ/mol an atom), or at five million atoms of rock salt (430). The
+// mass of a centre-of-mass group reaches it at eleven million atoms of gold. Other policies have no such limits.
 
-// Before a run, or a single point of one: throws InputError E614 if a group whose motion is to be removed weighs more, or if
-// about as much Coulomb energy is to be expected.
+// Call it before a run or an evaluation. Throws InputError E614 if the mass of a centre-of-mass
+// group exceeds the range of sums, or if the expected Coulomb energy is about as large as the range.
 template <class N>
 void check_range(const Topology& topology, const RunParameters& parameters, const Box<double>& box, const AtomGroups& com_groups);
-// At an observed step of a run: throws PhysicsError E510 if an energy, or an element of a virial or of the kinetic tensor, is
-// beyond half the range. So sums that grow end a run before they wrap, and what has wrapped from the first step on is noticed up
-// to one and a half times the range; for more an estimate will do.
+// Call it for an observed step. Throws PhysicsError E510 if an energy, or an element of a virial or the kinetic tensor,
+// exceeds half the range of sums. Growing sums thus end a run before they wrap. Sums that have wrapped since the first
+// step are noticed up to one and a half times the range. For larger sums there is only the estimate of check_range().
 template <class N>
 void stop_if_beyond_range(const Observables& observables);
 

@@ -16,7 +16,7 @@ void HostWatch::watch(const std::stop_token& done, std::chrono::nanoseconds limi
 {
     constexpr std::chrono::nanoseconds longest_sleep = std::chrono::seconds(1);
     const std::chrono::nanoseconds sleep = std::min(limit / 10, longest_sleep);
-    std::mutex mutex; // for sleeps that end with `done`
+    std::mutex mutex; // a stop request interrupts sleeps on this mutex
     std::condition_variable_any wake;
     std::uint64_t seen = 0;
     for (std::chrono::nanoseconds held{0}; held < limit;)

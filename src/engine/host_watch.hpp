@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A watch on the host thread, which may be held inside the driver of its GPUs.
+// Watches the host thread, which may hang inside the driver of the host's GPUs.
 //
-// The idea: the host waits for GPUs by calls that end (GpuWorld::wait). But calls that queue work, capture graphs or allocate
-// memory may wait inside the driver, for ever if a GPU is stuck, and a thread that is held there can do nothing. So another
-// thread watches it. That thread counts its own looks and not the time: a process that was stopped for an hour has not been held
-// for an hour. Time outside such calls does not count: an observer's disk may take long (engine/deadline_pause.hpp), and so may
-// the CPU that explains a blow-up. Cost: a look ten times in `limit`, once a second at least.
+// The idea: the host waits for GPUs by calls that have a time limit (GpuWorld::wait). But calls that queue work,
+// capture graphs or allocate may hang inside the driver, for ever if a GPU is stuck. Another thread therefore watches
+// the host thread. It counts its own checks instead of time, since a process that was stopped for an hour has not
+// hung for an hour. Only time in driver calls counts, because an observer's disk (engine/deadline_pause.hpp), or the
+// CPU that explains a blow-up, may be slow. Cost: ten checks in `limit`, and at least one check a second.
 #pragma once
 
 #include "device/helper_threads.hpp"
@@ -20,13 +20,13 @@ namespace parhelion {
 class HostWatch
 {
 public:
-    // when_held() is called once, by the watching thread, when the host has been in one call for `limit`. As the host will not
-    // hear of anything again, it should end the process.
+    // The watching thread calls when_held() once, as soon as the host thread has been in one driver call
+    // for `limit`. when_held() should end the process, because the host thread will not respond again.
     HostWatch(std::chrono::nanoseconds limit, std::function<void()> when_held);
 
     void begin_call() { calls_.fetch_add(1, std::memory_order_relaxed); }
     void end_call() { calls_.fetch_add(1, std::memory_order_relaxed); }
-    // Between the two of a call, and also within each other; by the thread that is watched.
+    // Pauses the watch during a driver call, called by the host thread itself. Pauses may be nested.
     void pause_deadlines()
     {
         if (pauses_++ == 0) { end_call(); }
@@ -40,12 +40,12 @@ private:
     void watch(const std::stop_token& done, std::chrono::nanoseconds limit) const;
 
     std::function<void()> when_held_;
-    std::atomic<std::uint64_t> calls_{0};                          // odd: the host is in one
-    int pauses_ = 0;                                               // how many are within each other
-    HelperThread thread_{"watch on the host", HelperNeeds::Turns}; // last, so that it ends first
+    std::atomic<std::uint64_t> calls_{0};                          // odd while the host thread is in a driver call
+    int pauses_ = 0;                                               // number of nested pauses
+    HelperThread thread_{"watch on the host", HelperNeeds::Turns}; // last member, so that its thread ends before other members do
 };
 
-// The host is among GPUs while this lives. watch may be null: nobody watches.
+// Its lifetime is a call into the GPU driver, which `watch` times. `watch` may be null: there is no watch then.
 class AmongGpus
 {
 public:
@@ -64,7 +64,7 @@ private:
     HostWatch* watch_;
 };
 
-// The host has come from among GPUs for work of its own, which waits for none.
+// Pauses the watch during its lifetime, while the host does work of its own that waits for no GPU.
 using WatchPause = DeadlinePause<HostWatch>;
 
 } // namespace parhelion

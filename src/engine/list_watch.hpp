@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The watch over what pair lists were planned for, the same on CPUs and GPUs.
+// Checks whether pair lists are still planned for the right conditions (temperature and crowding); the same on CPU and GPU.
 //
-// The idea: a list's cutoff is settled at the start, since cells, halos and memory are laid out for it. Where atoms become faster
-// or more crowded than it was planned for, it is built more often. That is decided when a list begins, from the state alone: from
-// the kinetic energies of the step that has asked for them last, and, every crowding_interval steps, from where all atoms are.
-// The conditions that lists are planned for are part of the state. So a run that goes on from a checkpoint has the lists it would
-// have had. Cost: a comparison for each list; every crowding_interval steps what a frame costs, and some 40 ns an atom.
+// The idea: a list's cutoff is fixed at the start, since cells, halos and memory are planned for it. If atoms become
+// faster or more crowded than planned, the list is built more often. This is decided when a list begins, from the state
+// alone. The state is the latest kinetic energies and, every crowding_interval steps, the positions of all atoms. The
+// conditions are part of a saved state, so a run that continues from a checkpoint uses the same lists as one without
+// the interruption. Cost: a comparison for each list; every crowding_interval steps, a frame and about 40 ns an atom.
 #pragma once
 
 #include "base/box.hpp"
@@ -21,14 +21,14 @@
 
 namespace parhelion {
 
-// Steps from one look at where all atoms are to the next. A gas that condenses becomes denser by a small factor meanwhile.
+// Number of steps between two checks of the crowding. A gas that condenses becomes denser by only a small factor in this time.
 inline constexpr std::int64_t crowding_interval = 10'000;
 
-// The largest sure_temperature() of all groups added, and of all together.
+// Finds the largest sure_temperature() of the added groups and of all groups together.
 class HottestGroup
 {
 public:
-    // kJ/mol
+    // Adds a group; kinetic_energy in kJ/mol.
     PARHELION_HD void add(double kinetic_energy, double degrees_of_freedom)
     {
         const double sure = sure_temperature(temperature(kinetic_energy, degrees_of_freedom), degrees_of_freedom);
@@ -51,11 +51,11 @@ enum class ListsMiss : std::uint8_t
     Nothing
 };
 
-// How the lists of a run were planned at its start, and how to plan them for other conditions.
+// Stores how the lists of a run were planned at its start, and plans lists for other conditions.
 class ListWatch
 {
 public:
-    // system and run must outlive this.
+    // `system` and `run` must outlive this object.
     ListWatch(const System& system, const RunParameters& run, ListConditions start, const ListPlan& plan, const ListCosts& costs,
               ListsMiss miss)
         : system_(system), run_(run), start_(std::move(start)), plan_(plan), costs_(costs), miss_(miss)
@@ -63,19 +63,19 @@ public:
     }
 
     ListPlan plan(const ListConditions& conditions) const;
-    // Where a list begins after `steps` steps of the run, and the one before had this interval: is it time for conditions_anew()?
+    // Returns true if conditions_anew() is due at a list's begin, `steps` steps into the run. list_interval: of the list before.
     static bool is_time_to_look(std::int64_t steps, int list_interval)
     {
         return steps >= crowding_interval && steps % crowding_interval < list_interval;
     }
-    // Those in force, or what they have risen to. sure: HottestGroup::sure(), K.
+    // Returns the conditions in_force, with their temperature raised to `sure` if it is lower. sure: HottestGroup::sure(), K.
     static ListConditions risen(const ListConditions& in_force, double sure)
     {
         return {risen_temperature(in_force.temperature, sure), in_force.crowding};
     }
-    // Whatever was in force: those of the start, or what they have risen to. x: leading bits, input order.
+    // Returns the start's conditions, raised to those of the state. sure: as in risen(). x: leading 32 bits, in input order.
     ListConditions conditions_anew(double sure, const Box<double>& box, std::span<const Vec3<std::uint32_t>> x) const;
-    // Upper estimate of what a list of this plan adds to the energy, kJ/mol/ps per atom.
+    // Returns an upper estimate of the energy drift that lists of this plan cause, kJ/mol/ps per atom.
     double error(const ListConditions& conditions, const ListPlan& plan) const;
 
 private:
@@ -87,11 +87,11 @@ private:
     const ListsMiss miss_;
 };
 
-// What to tell of lists that are built more often from `step` on.
+// Returns a message for the user: lists are built more often from `step` on.
 std::string note_on_lists(std::int64_t step, const ListConditions& before, const ListConditions& now, const ListPlan& plan);
 
-// As a part of a saved state. Reading raises the conditions of the start to those that were in force; a state that lacks them, or
-// is of another run, leaves them as they are. Throws InputError if it is of another system.
+// These functions write the conditions to a saved state and read them. Reading raises `conditions` to the saved ones. If
+// the state lacks them or is of another run, it changes nothing. Throws InputError if the state is of another system.
 void write_conditions(const ListConditions& conditions, SavedState& saved);
 void read_conditions(const SavedState& saved, ListConditions& conditions);
 

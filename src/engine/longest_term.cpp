@@ -7,7 +7,7 @@ namespace parhelion {
 
 namespace {
 
-// Takes the place of `longest` if two of the term's atoms are farther apart.
+// Replaces `longest` by this term if two atoms of the term are farther apart.
 void consider(const Interaction& term, int atoms, std::int64_t first, const std::vector<Vec3<double>>& x, const Box<double>& box,
               LongestTerm& longest)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has been measured of steps on GPUs, by machine: from this choose_gpus.hpp predicts how many GPUs to take. One row so far;
-// other GPUs count by their multiprocessors and clock, other links by what they take longer.
+// Measured times of steps on GPUs. choose_gpus.hpp predicts from them how many GPUs a run should use. One machine has been
+// measured. For other GPUs the times are scaled by multiprocessors and clock, for other links by latency and bandwidth.
 #pragma once
 
 #include "halo/method.hpp"
@@ -16,28 +16,28 @@ struct MeasuredGpus
     static constexpr int no_limit = std::numeric_limits<int>::max();
     struct Exchange
     {
-        double us, us_per_doubling; // of a step of two GPUs; more for each doubling of their number
-        double waits;               // how often it waits for the latency of a link, about
+        double us, us_per_doubling; // added time of a step on two GPUs; increase per doubling of their number
+        double waits;               // how many latencies of a link a step waits for, about
     };
-    // What depends on whether there is a mesh.
+    // Times that differ between steps with and without a mesh.
     struct Work
     {
-        double step_us, us_per_1000_atoms;              // of a step on one GPU
-        double exchange_us, exchange_us_per_1000_atoms; // of all on several, beside Exchange
-        double waits;                                   // beside Exchange's
-        int most_gpus;                                  // that have been measured, if no more are to be taken
+        double step_us, us_per_1000_atoms;              // time of a step on one GPU: constant part; part per 1000 atoms
+        double exchange_us, exchange_us_per_1000_atoms; // added time of a step on several GPUs, besides Exchange: the same parts
+        double waits;                                   // number of latencies to wait for, besides those in Exchange
+        int most_gpus;                                  // largest number of GPUs that was measured and may be chosen
     };
 
     std::string_view machine;
-    double multiprocessors, clock_ghz; // of a GPU
-    double signal_us, store_gb_s;      // of a link, as LinkSpeed
+    double multiprocessors, clock_ghz; // properties of one GPU
+    double signal_us, store_gb_s;      // properties of one link, as in LinkSpeed
     Work pairs, pairs_and_mesh;
-    std::array<Exchange, halo_method_names.size()> exchange; // by HaloMethod
+    std::array<Exchange, halo_method_names.size()> exchange; // indexed by HaloMethod
 };
 
-// bench/gpu/scaling. The links are two H100's, which are the same. A wait: there and back, and by staged methods in each
-// dimension. With a mesh: 45 000 to 720 000 atoms on one, two and four H200, order 4, 0.12 nm, `shared`, as of 5d2bc2c; least
-// relative squares, within 4 % of each.
+// Measured in bench/gpu/scaling. Links were measured between two H100, whose links are the same. A wait is a round trip;
+// staged methods wait in each dimension. With a mesh: 45 000 to 720 000 atoms on one, two and four H200, order 4, 0.12
+// nm, `shared`, at commit 5d2bc2c. The numbers are least-squares fits of relative errors, within 4 % of each measurement.
 inline constexpr MeasuredGpus measured_h200{
     .machine = "one to four H200, joined by NVLink (NV18)",
     .multiprocessors = 132,

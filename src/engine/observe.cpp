@@ -11,7 +11,7 @@ namespace parhelion {
 
 namespace {
 
-// What is observed, as one message.
+// Sums energies, virial and constraint results of an observed step over all ranks, in one message.
 template <class N>
 void sum_over_ranks(Rank<N>& r, EnergySums<N>& energies, ConstraintResult<N>& constraints)
 {
@@ -47,6 +47,11 @@ void observe(Rank<N>& r, const KineticEnergies& before)
     o.time = r.time();
     o.box = r.state.box.edges();
     o.forces = energies.result();
+    if (!r.external.list.empty())
+    {
+        o.external = r.external.energy;
+        o.forces.virial = o.forces.virial + r.external.virial;
+    }
     o.kinetic = kinetic.total();
     o.constraint_rmsd = rms_deviation(from_sum(constraints.deviation_squares), r.lincs_constraints);
     double degrees_of_freedom = 0;

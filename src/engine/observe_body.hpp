@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sums of a step say about it: the formulas of observed steps, the same on CPUs and GPUs.
+// The formulas that turn the sums of a step into its observables, the same on CPUs and GPUs.
 #pragma once
 
 #include "base/units.hpp"
@@ -10,8 +10,8 @@
 
 namespace parhelion {
 
-// From o.box, o.kinetic and the sums over all atoms in o.forces: everything that a step is said to have but the conserved energy
-// and the velocity of the box. constraint_virial: of the constraint forces, kJ/mol. The barostat's work becomes complete.
+// Computes all values of an observed step but the conserved energy and the box velocity, from o.box, o.kinetic and the sums
+// over all atoms in o.forces. Also completes the barostat's work. constraint_virial: virial of constraint forces, kJ/mol.
 PARHELION_HD inline void complete_observed_step(const Mat3<double>& constraint_virial, const DispersionTail& dispersion,
                                                 double degrees_of_freedom, const PressureCoupling& coupling,
                                                 BarostatState& barostat, ObservedStep& o)
@@ -23,14 +23,14 @@ PARHELION_HD inline void complete_observed_step(const Mat3<double>& constraint_v
     for (int d = 0; d < 3; ++d) { o.virial[d][d] -= 0.5 * o.pressure_correction * volume / units::bar_per_kj_mol_nm3; }
     o.pressure_tensor = pressure_tensor(o.kinetic, o.virial, volume);
     o.pressure = trace(o.pressure_tensor) / 3;
-    o.potential = o.forces.potential();
+    o.potential = o.forces.potential() + o.external;
     o.kinetic_energy = trace(o.kinetic);
     o.total = o.potential + o.kinetic_energy;
     o.temperature = temperature(o.kinetic_energy, degrees_of_freedom);
     complete_work(coupling, diagonal(o.virial), barostat, off_diagonal(o.virial));
 }
 
-// Once the box has been scaled. thermostat: the thermostats' part of the conserved energy, kJ/mol; bath_heat: as Rank::bath_heat.
+// Computes the conserved energy; call it after the box was scaled. thermostat: its part, kJ/mol. bath_heat: Coupling's.
 PARHELION_HD inline void balance_observed_step(double thermostat, const PressureCoupling& coupling,
                                                const Vec3<double>& scaled_box, double bath_heat, BarostatState& barostat,
                                                ObservedStep& o)

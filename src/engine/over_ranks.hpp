@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over all ranks, in the order of ranks, so that every rank gets the same bits; in reproducible policies, whose sums are
-// integers, the bits of a lone rank.
+// Sums over all ranks, in the order of ranks, so that every rank gets the same bits.
+// Reproducible policies sum integers, so they get the same bits as a lone rank.
 #pragma once
 
 #include "engine/rank.hpp"
@@ -30,7 +30,7 @@ T over_ranks(Rank<N>& r, T value)
     return value;
 }
 
-// The kinetic energies of r.state.v.
+// Returns the kinetic energies of r.state.v, summed over all ranks.
 template <class N>
 KineticEnergies kinetic_energies(Rank<N>& r)
 {

@@ -22,7 +22,7 @@ bool all_finite(const Observables& o)
     return good;
 }
 
-// The first whose force is no number, else that with the largest force.
+// Returns the first atom whose force is not finite, or else the atom with the largest force.
 std::size_t worst_atom(const std::vector<Vec3<double>>& forces)
 {
     std::size_t worst = 0;

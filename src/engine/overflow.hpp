@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to say of an evaluation that has left the range of numbers. Cost: a pass over the forces; if something is wrong, one over
-// the positions.
+// Explains an evaluation whose values are not finite. Cost: a pass over the
+// forces, and a second pass over the positions if a value is not finite.
 #pragma once
 
 #include "engine/observer.hpp"
@@ -12,8 +12,8 @@ namespace parhelion {
 
 bool is_excluded(const Topology& topology, std::int64_t a, std::int64_t b);
 
-// Names the atom with the worst force and what is nearest to it if an energy, a virial, the pressure or a force is not a finite
-// number; else empty. `frame`: box, positions and forces.
+// Returns an empty text if energies, virials, pressure and forces are all finite. Otherwise the text names
+// the atom with the worst force and the atom nearest to that atom. `frame` has box, positions and forces.
 std::string overflow_text(const Observables& observables, const Frame& frame, const Topology& topology);
 
 } // namespace parhelion

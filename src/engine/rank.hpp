@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything one rank of a run holds: its atoms, what acts on them, and the state of the coupling. What step() works on.
+// The data of one rank of a run, on which step() works: its atoms, the forces on these atoms, and the state of the coupling.
 #pragma once
 
-#include "comm/communicator.hpp"
+#include "comm/world/communicator.hpp"
 #include "device/cpu_queue.hpp"
 #include "domain/cell_grid.hpp"
 #include "dynamics/barostat.hpp"
@@ -13,6 +13,7 @@
 #include "dynamics/thermostat.hpp"
 #include "dynamics/virtual_sites.hpp"
 #include "engine/coupling.hpp"
+#include "engine/external_forces.hpp"
 #include "engine/observer.hpp"
 #include "engine/schedule.hpp"
 #include "halo/halo.hpp"
@@ -38,29 +39,30 @@ namespace parhelion {
 template <class N>
 struct Rank
 {
-    // Fixed for the run.
+    // The following members are fixed for the run.
     const Topology& topology;
     const RunParameters& parameters;
-    const std::vector<Vec3<double>>& start_velocities; // nm/ps, of the input, by global atom; none where they are to be made
+    const std::vector<Vec3<double>>& start_velocities; // input, nm/ps, by global atom; empty if they are to be generated
     CpuQueue& queue;
     Communicator& comm;
-    const CellGrid& grid; // of the ranks
+    const CellGrid& grid; // cells of all ranks
     const UpdateGroups& update_groups;
     Halo<N> halo;
-    ListPlan list_plan; // but for its intervals
+    ListPlan list_plan; // the intervals of this plan may change during the run
     NonbondedTables<N> nonbonded;
     BondedTables bonded;
     PositionRestraints restraints;
     UniformField field;
     GroupAcceleration acceleration;
+    ExternalForces external;
     RankMesh<N> mesh;
     DispersionTail dispersion;
     Constraints constraints;
     VirtualSites sites;
-    Mobility mobility; // of motion groups; empty where no atom is frozen
+    Mobility mobility; // whether each motion group moves along each axis; empty if no atom is frozen
     ComGroups com;
-    std::int64_t lincs_constraints = 0;     // of the system
-    std::vector<double> degrees_of_freedom; // by temperature group
+    std::int64_t lincs_constraints = 0;     // number of LINCS constraints in the whole system
+    std::vector<double> degrees_of_freedom; // number of each temperature group
     TemperatureCoupling temperature_coupling;
     PressureCoupling pressure_coupling;
     StochasticDynamics stochastic;
@@ -70,21 +72,21 @@ struct Rank
     ConstraintAssignment assigned_constraints;
     SiteAssignment assigned_sites;
 
-    // The state a checkpoint keeps.
+    // The state that a checkpoint stores.
     std::int64_t step = 0;
     ParticleState<N> state;
     Coupling coupling;
-    ListConditions list_conditions; // that the lists in use are planned for
+    ListConditions list_conditions; // conditions for which the lists in use are planned
 
-    // Between one phase and the next.
+    // Data that one phase passes to the next.
     PairList pairs;
-    std::int64_t list_step = 0; // when it was built
-    bool has_flipped = false;   // the box has since then: fractions have changed
-    ListedPositions<N> listed;  // then; kept only where lists must miss nothing
+    std::int64_t list_step = 0; // the step in which `pairs` was built
+    bool has_flipped = false;   // true if the box was flipped after list_step, which changes fractions
+    ListedPositions<N> listed;  // positions at list_step; kept only if lists must miss no pair
     ForceBuffers<N> buffers;
     ConstraintResult<N> constraint_result;
     ClusterArray<typename N::Real> velocities_before_noise;
-    Observables observables; // of the last observed step
+    Observables observables; // values of the last observed step
 
     int motion_groups() const { return mobility.empty() ? temperature_groups() : static_cast<int>(mobility.size()); }
     int temperature_groups() const { return static_cast<int>(degrees_of_freedom.size()); }

@@ -36,7 +36,7 @@ AtomGroups make_temperature_groups(const RunSetup& setup)
                             Coverage::Every);
 }
 
-// At the pace of the `steps` since a stopwatch began: how many steps fit into half a second. One at the start.
+// Returns how many steps fit into half a second at the mean speed since the stopwatch began; 1 before the first step.
 std::int64_t steps_in_half_a_second(std::int64_t steps, const Stopwatch& since)
 {
     constexpr double most = 1e9;
@@ -87,6 +87,7 @@ Rank<N> RankRun<N>::make_rank()
         .restraints = make_position_restraints(setup_.system, setup_.parameters),
         .field = make_electric_field(setup_.parameters),
         .acceleration = make_acceleration(setup_.system, setup_.parameters),
+        .external = {},
         .mesh = RankMesh<N>(setup_.mesh, comm_),
         .dispersion = make_dispersion_correction(setup_.system.topology, setup_.parameters),
         .constraints = Constraints(setup_.system.topology, setup_.parameters, masses),
@@ -138,8 +139,8 @@ void RankRun<N>::share_of(const RankRun& whole)
     take_snapshot(rank_, at_repartition_);
 }
 
-// Velocities if they are to be made; constraints satisfied and centres of mass at rest, unless the run continues another.
-// Minimisation starts at rest.
+// Generates velocities if asked for. Unless the run continues another run, satisfies
+// constraints and removes centre-of-mass motion. A minimisation starts with zero velocities.
 template <class N>
 void RankRun<N>::start()
 {
@@ -159,7 +160,7 @@ void RankRun<N>::start()
                                                 std::accumulate(r.degrees_of_freedom.begin(), r.degrees_of_freedom.end(), 0.0)};
             generate_velocities(queue_, generation, r.constraints, r.assigned_constraints, r.state, r.mobility);
         }
-        stop_frozen(queue_, r.mobility, r.state); // velocities that were handed over
+        stop_frozen(queue_, r.mobility, r.state); // another run's velocities of frozen atoms may not be zero
         if (!setup_.parameters.continuation)
         {
             r.constraint_result = constrain_start(queue_, r.constraints, r.assigned_constraints, r.state, setup_.parameters.dt);
@@ -188,7 +189,7 @@ template <class N>
 auto RankRun<N>::agree(bool stop, bool checkpoint, std::int64_t steps_until_look) -> Orders
 {
     const ScopedPhase span(queue_.clock(), Phase::Reduce);
-    std::int64_t orders[3] = {stop, checkpoint, -steps_until_look}; // the slowest rank decides
+    std::int64_t orders[3] = {stop, checkpoint, -steps_until_look}; // the slowest rank decides: the maximum is of negatives
     comm_.max(orders);
     return {orders[0] != 0, orders[1] != 0, rank_.step - orders[2]};
 }
@@ -279,7 +280,7 @@ void RankRun<N>::take_step(StepFlags flags, Observer& observer)
         largest_deviation_ = std::max(largest_deviation_, r.constraint_result.largest_deviation);
         return true;
     });
-    if (flags.observe)
+    if (flags.observe && !rank_.external.has_failed)
     {
         stop_if_beyond_range<N>(rank_.observables);
         conserved_.add(rank_.observables);
@@ -306,7 +307,7 @@ SinglePoint RankRun<N>::evaluate()
     return result;
 }
 
-// The step that a single point is of; says what would end a run in it.
+// Takes the step of a single-point evaluation. Returns the error that would end a run in this step, or an empty text.
 template <class N>
 template <class Output>
 std::string RankRun<N>::take_step_of_point(Output&& output)
@@ -331,8 +332,8 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
     });
     if (ranks_in_trouble > 0)
     {
-        // Forces of a bad start are what is asked for to see what is bad about it, and they are there. Constraint forces are
-        // those before anything moves.
+        // The forces of a bad start are computed already, and the user needs them to
+        // see what is wrong. The constraint forces are computed before any atom moves.
         rank_.constraint_result = forces_at_rest(queue_, rank_.constraints, rank_.assigned_constraints, rank_.state,
                                                  ConstraintMasses::Physical, rank_.mobility)
                                       .of_constraints;
@@ -347,18 +348,22 @@ RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const s
 {
     conserved_ = {};
     queue_.clock().reset();
+    rank_.external.has_failed = false;
     orders_ = {};
     last_look_ = {rank_.step, {}};
     rank_.list_plan = list_watch_.plan(rank_.list_conditions);
     shortest_interval_ = rank_.list_plan.interval;
     RunSpan run(setup_.parameters, rank_.list_plan.interval, setup_.first_step, rank_.step, steps);
+    run.schedule.set_stream_interval(setup_.stream_interval);
     return *run_steps(*this, run, observer, stop);
 }
 
-// Where a list begins, and where it serves for longer than a stop may take.
+// Exchanges requests where a list begins, and within a list interval that takes
+// longer than a stop may take. Every rank knows whether an external force has failed.
 template <class N>
 Look RankRun<N>::look(RunSpan& run, const std::atomic<bool>& stop, Observer& observer)
 {
+    if (rank_.external.has_failed) { return Look::Stop; }
     const bool begins_list = run.begins_list(rank_.step);
     if (!begins_list && rank_.step < orders_.next_look) { return Look::GoOn; }
     if (begins_list)
@@ -368,7 +373,7 @@ Look RankRun<N>::look(RunSpan& run, const std::atomic<bool>& stop, Observer& obs
     const std::int64_t pace = steps_in_half_a_second(rank_.step - last_look_.step, last_look_.since);
     orders_ = agree(stop.load(std::memory_order_relaxed), begins_list && observer.checkpoint_due(), pace);
     last_look_ = {rank_.step, {}};
-    // Behind what all ranks take part in: if one has failed before, the others keep the snapshot that it has, too.
+    // After the collective agree(): if a rank has failed, agree() fails on the others, and all keep the same older snapshot.
     if (begins_list)
     {
         watch_lists(run, observer);
@@ -391,17 +396,20 @@ bool RankRun<N>::advance(const RunSpan& run, Observer& observer)
     return true;
 }
 
-// The last configuration is observed like any other, by a step that is taken back: the run ends at x(last), v(last - dt/2).
+// Observes the last configuration by a step that is then undone. The run ends at x(last) and v(last - dt/2).
 template <class N>
 bool RankRun<N>::finish(const RunSpan& run, RunSummary& summary, Observer& observer)
 {
     set_phases(summary);
-    Snapshot<N> end;
-    take_snapshot(rank_, end);
-    // An early end was not on the schedule, which had no use for this kinetic energy.
-    if (summary.end == RunEnd::Stopped) { rank_.coupling.half_step = kinetic_energies(rank_); }
-    take_step(run.schedule.flags_at_end(rank_.step), observer);
-    put_back(std::move(end), rank_);
+    if (!rank_.external.has_failed)
+    {
+        Snapshot<N> end;
+        take_snapshot(rank_, end);
+        // The schedule did not foresee an early end, so the kinetic energy of this half step was not computed.
+        if (summary.end == RunEnd::Stopped) { rank_.coupling.half_step = kinetic_energies(rank_); }
+        take_step(run.schedule.flags_at_end(rank_.step), observer);
+        put_back(std::move(end), rank_);
+    }
     std::int64_t deviation[] = {in_deviation_units(largest_deviation_)};
     comm_.max(deviation);
     summary.constraint_deviation = deviation_unit * static_cast<double>(deviation[0]);
@@ -410,7 +418,7 @@ bool RankRun<N>::finish(const RunSpan& run, RunSummary& summary, Observer& obser
     return true;
 }
 
-// Of the steps that are timed: us per step by phase.
+// Sets the time of each phase, as the mean over the timed steps, us per step.
 template <class N>
 void RankRun<N>::set_phases(RunSummary& summary)
 {
@@ -424,13 +432,14 @@ void RankRun<N>::set_phases(RunSummary& summary)
                              static_cast<double>(setup_.system.topology.atom_count());
 }
 
-// Forces and energies at rest; the forces that a minimisation follows.
+// Computes forces and energies without velocities. Returns the forces for a minimisation; nothing if an external force failed.
 template <class N>
 ClusterArray<double> RankRun<N>::evaluate_static()
 {
     Rank<N>& r = rank_;
     build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
     compute_forces(r, Compute::ForcesEnergiesVirial);
+    if (!add_external_forces(r)) { return {}; }
     spread_site_forces(r, Compute::ForcesEnergiesVirial);
     ForcesAtRest<N> at_rest =
         forces_at_rest(queue_, r.constraints, r.assigned_constraints, r.state, ConstraintMasses::Equal, r.mobility);
@@ -440,7 +449,7 @@ ClusterArray<double> RankRun<N>::evaluate_static()
     return std::move(at_rest.free);
 }
 
-// A minimisation begins with numbers.
+// Throws an error if a minimisation begins with values that are not finite.
 template <class N>
 void RankRun<N>::stop_if_overflowing()
 {
@@ -468,9 +477,10 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
         if (descent.accepted()) { reorder(queue_, r.state); }
         r.sites.construct(queue_, r.assigned_sites, r.state);
         const ClusterArray<double> forces = evaluate_static();
+        if (r.external.has_failed) { break; }
         if (r.step == first) { stop_if_overflowing(); }
-        const bool accepted_now = descent.accepts(r.observables.potential); // what is taken back leaves nothing
-        const OutputDue due = accepted_now ? schedule.flags(first + accepted++).due : OutputDue{}; // intervals count what is not
+        const bool accepted_now = descent.accepts(r.observables.potential); // a rejected step is not reported
+        const OutputDue due = accepted_now ? schedule.flags(first + accepted++).due : OutputDue{}; // counts accepted steps
         if (due.any_frame()) { observer.frame(due, gather_frame(due)); }
         verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, forces, r.state);
         if (accepted_now)
@@ -487,8 +497,13 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
         observer.progress(r.step - first, steps_in_all(first, last), std::numeric_limits<double>::quiet_NaN());
         ++r.step;
     }
+    if (accepted == 0) // an external force failed in the first step
+    {
+        summary.end = RunEnd::Stopped;
+        return summary;
+    }
     const bool is_stopped = verdict == Minimization::Continue && r.step < last;
-    if (verdict == Minimization::Continue) { descent.return_to_best(queue_, r.state); } // from a point nobody has looked at
+    if (verdict == Minimization::Continue) { descent.return_to_best(queue_, r.state); } // the last was not evaluated
     summary.end = is_stopped ? RunEnd::Stopped : RunEnd::Done;
     summary.steps = r.step - first;
     summary.wall_s = whole.wall_s();

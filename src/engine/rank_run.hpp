@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's part of a run: its team of threads, what it holds, and the loop over steps. Every rank runs the same functions at
-// the same time and agrees with the others on everything that decides what comes next; rank 0 speaks to the observer.
+// One rank's part of a run: its team of threads, its data, and the loop over steps. All ranks run the same
+// functions at the same time and agree on every decision about the next steps. Only rank 0 calls the observer.
 #pragma once
 
 #include "engine/conserved_energy.hpp"
@@ -16,19 +16,20 @@
 
 namespace parhelion {
 
-// What all ranks of a run have in common; constant once they run.
+// Data that all ranks of a run have in common. They are constant once the ranks run.
 struct RunSetup
 {
     const System& system;
-    RunParameters parameters;       // intervals and seeds are filled in
-    std::int64_t first_step = 0;    // of the run, which another simulation may have begun
-    ListConditions list_conditions; // of the start
-    ListPlan list_plan;             // for them
+    RunParameters parameters;       // parameters of the .mdp, with intervals and seeds filled in
+    std::int64_t first_step = 0;    // first step of the run, maybe begun by an earlier simulation
+    ListConditions list_conditions; // conditions for pair lists at the start
+    ListPlan list_plan;             // plan of pair lists for list_conditions
     CellGrid grid;
     UpdateGroups update_groups;
     HaloMethod halo_method = HaloMethod::Direct;
     MeshSetup mesh = {};
-    int threads = 1; // of each rank
+    int threads = 1;         // of each rank
+    int stream_interval = 0; // Schedule::set_stream_interval()
 };
 
 template <class N>
@@ -37,27 +38,27 @@ class RankRun
 public:
     RankRun(const RunSetup& setup, Communicator&& comm);
 
-    // The whole system in one rank: velocities if they are to be made, constraints satisfied, unless `saved` is what the run goes
-    // on from. For a rank that is alone, and for share_of().
+    // Sets up the whole system in one rank: generates velocities if asked for and satisfies constraints,
+    // unless the run continues from `saved`. Call it on a lone rank, or on the argument of share_of().
     void prepare(const SavedState* saved);
-    // This rank's part of what a lone one has prepared.
+    // Takes this rank's part of the system that `whole`, a lone rank, has prepared.
     void share_of(const RankRun& whole);
 
-    // Collective, all of them.
+    // All of the following functions are collective.
     RunSummary integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
-    // Forces on rank 0 alone; trouble where it is.
+    // Returns the forces on rank 0 alone. `trouble` is set on the rank that has it.
     SinglePoint evaluate();
-    // On rank 0; nothing on the others: the configuration with what is due, the state at the last repartition.
+    // These functions return a result on rank 0, nothing on others: a frame with what is due; the state at the last repartition.
     Frame gather_frame(const OutputDue& due);
     SavedState gather_saved_state();
-    // Its parts (engine/run_loop.hpp).
+    // The functions that the loop over steps calls (engine/run_loop.hpp).
     std::int64_t next_step() const { return rank_.step; }
     Look look(RunSpan& run, const std::atomic<bool>& stop, Observer& observer);
     bool advance(const RunSpan& run, Observer& observer);
-    bool complete(Observer&) { return true; } // nothing is queued
+    bool complete(Observer&) { return true; } // nothing is queued on a CPU
     void begin_timed(RunSummary&) { queue_.clock().reset(); }
     bool finish(const RunSpan& run, RunSummary& summary, Observer& observer);
-    // For a rank that is alone.
+    // Minimises the energy. Precondition: this rank is alone.
     RunSummary minimize(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
 
     Rank<N>& rank() { return rank_; }
@@ -68,18 +69,18 @@ public:
 private:
     Rank<N> make_rank();
     void start();
-    // What rank 0 has been asked for, known to all.
+    // The requests that rank 0 has received and sent to all ranks.
     struct Orders
     {
         bool stop = false, checkpoint = false;
-        std::int64_t next_look = 0; // the step before which ranks ask again, at the latest
+        std::int64_t next_look = 0; // the latest step before which ranks exchange requests again
     };
     Orders agree(bool stop, bool checkpoint, std::int64_t steps_until_look);
-    // Where a list begins: plans lists again, if atoms have become faster or more crowded.
+    // Called when a list begins. Plans lists again if atoms have become faster or more crowded.
     void watch_lists(RunSpan& run, Observer& observer);
     ListConditions conditions_anew(double sure_temperature);
     std::vector<Vec3<double>> gather_forces();
-    // One step, its frames and its energies to the observers.
+    // Takes one step and passes its frames and energies to the observer.
     void take_step(StepFlags flags, Observer& observer);
     template <class Output>
     std::string take_step_of_point(Output&& output);
@@ -92,17 +93,17 @@ private:
     CpuQueue queue_;
     ListWatch list_watch_;
     Rank<N> rank_;
-    Snapshot<N> at_repartition_; // the last one
-    Orders orders_;              // of the last look
+    Snapshot<N> at_repartition_; // state at the last repartition
+    Orders orders_;              // result of the last look()
     struct
     {
         std::int64_t step = 0;
         Stopwatch since;
     } last_look_;
-    ConservedEnergy conserved_;    // of the observed steps
-    int shortest_interval_ = 0;    // of lists, that has been told in this run
-    double largest_deviation_ = 0; // of a constraint so far: ConstraintResult::largest_deviation
-    double latest_temperature_ = std::numeric_limits<double>::quiet_NaN(); // not known yet
+    ConservedEnergy conserved_;    // covers the observed steps of the run
+    int shortest_interval_ = 0;    // shortest list interval reported in this run, steps
+    double largest_deviation_ = 0; // the largest ConstraintResult::largest_deviation so far
+    double latest_temperature_ = std::numeric_limits<double>::quiet_NaN(); // NaN before the first observed step
 };
 
 } // namespace parhelion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The remedy for a segment that failed on GPUs, by the flags that its steps have raised.
+// Chooses the remedy for a segment that failed on GPUs, from the flags that its steps have raised.
 #pragma once
 
 #include "state/gpu/particle_state_gpu.hpp"
@@ -10,17 +10,17 @@ namespace parhelion {
 
 enum class Remedy : std::uint8_t
 {
-    RepeatByInterval, // so that the one that fails is found
-    GrowCapacity,     // for atoms or lists
-    NewerLists,       // in the middle of the interval
-    BlowUp,           // the CPU takes the same steps, and finds what to say
-    LongestTerm,      // named: it is longer than halos reach
+    RepeatByInterval, // repeats the segment interval by interval, to find the one that fails
+    GrowCapacity,     // enlarges memory for atoms or lists, then repeats the steps
+    NewerLists,       // builds new lists in the middle of the interval
+    BlowUp,           // repeats the steps on the CPU, which finds the cause
+    LongestTerm,      // ends the run by an error: a term is longer than halos reach
     RefuseGrid,
-    RefuseMesh // shared as it is
+    RefuseMesh // ends the run by an error: ranks cannot share the mesh in this way
 };
 
-// flags: of the end of a segment, not 0. What was computed after a list overflow, with a stale list or with charges missing says
-// nothing more, so these come first. Newer lists come with a new halo; within one step there are none.
+// Returns the remedy. flags: those raised by the end of a segment, not 0. A list overflow, a stale list or charges missing on the
+// mesh make results void, so these flags come first. Newer lists come with a new halo; a segment of one step has no NewerLists.
 inline Remedy remedy_for(std::uint32_t flags, bool is_one_interval, bool is_one_step)
 {
     constexpr std::uint32_t overflows = gpu_flag_list_overflow | gpu_flag_scratch_overflow | gpu_flag_slot_overflow;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens once per list interval: atoms change owner and order, the halo is planned, the pair list built. In between: is the
-// list stale, and its pruning.
+// The work of each list interval: atoms change owner and order, the halo is planned, and the
+// pair list is built. Within an interval the pair list is pruned, and checked for being stale.
 #pragma once
 
 #include "domain/migrate.hpp"
@@ -31,8 +31,8 @@ void repartition(Rank<N>& r)
     if constexpr (lists_miss_nothing<N>) { r.listed.keep(r.state); }
 }
 
-// Calls flip_box() where an edge leans by more than half of another one. That changes the fractions of atoms and so their cells:
-// the next step has a repartition.
+// Calls flip_box() if a box edge leans by more than half of another edge. Flipping changes the
+// fractional positions of atoms and therefore their cells, so the next step is a repartition.
 template <class N>
 void flip_if_leaning(Rank<N>& r)
 {
@@ -49,8 +49,8 @@ void flip_if_leaning(Rank<N>& r)
     r.has_flipped |= flip_box(r.queue, r.pressure_coupling, r.coupling.barostat, r.state);
 }
 
-// Could a pair have come within the cut-off unlisted? Collective: every rank gets the same answer. Never where lists may miss
-// pairs.
+// Returns true, on all ranks alike, if a pair that is not listed could have come
+// within the cut-off. Collective. Always false in policies whose lists may miss pairs.
 template <class N>
 bool list_is_stale(Rank<N>& r)
 {
@@ -58,14 +58,14 @@ bool list_is_stale(Rank<N>& r)
     const double cutoff = std::max(r.parameters.lj_cutoff, r.parameters.coulomb_cutoff);
     const Vec3<double>&now = r.state.box.edges().diagonal(), &then = r.listed.box.diagonal();
     const double shrinkage = std::min({now.x / then.x, now.y / then.y, now.z / then.z, 1.0});
-    const double allowed = 0.5 * (shrinkage * r.list_plan.cutoff - cutoff); // of an atom
+    const double allowed = 0.5 * (shrinkage * r.list_plan.cutoff - cutoff); // largest allowed displacement of an atom, nm
     std::int64_t stale[1] = {largest_displacement(r.queue, r.state, r.listed) > allowed ? 1 : 0};
     const ScopedPhase span(r.queue.clock(), Phase::Reduce);
     r.comm.max(stale);
     return stale[0] != 0;
 }
 
-// Prunes the list when its plan says so: with the build and at even distances after it.
+// Prunes the list in the step that builds it and every prune_interval steps after that, if the plan has a prune_interval.
 template <class N>
 void prune_if_due(Rank<N>& r)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a run is, which of its steps are timed, and its rates and drift; the same on CPUs and GPUs.
+// The length of a run, the steps of it that are timed, and its rates and drift. The functions serve CPUs and GPUs.
 #pragma once
 
 #include "base/units.hpp"
@@ -14,23 +14,23 @@
 
 namespace parhelion {
 
-// Steps of a run without an end; half the range is left for the step that it begins with.
+// The number of steps of a run without an end. It is so small that the sum with a run's first step cannot overflow.
 inline constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max() / 4;
 
-// `asked` < 0: as many as the parameters say.
+// Returns the number of steps of a run. `asked` < 0: the number in the parameters.
 inline std::int64_t steps_to_take(std::int64_t asked, const RunParameters& parameters)
 {
     if (asked >= 0) { return asked; }
     return parameters.steps >= 0 ? parameters.steps : endless;
 }
 
-// Of all parts of a run that ends at `last`, as an Observer is told; negative: no end is known.
+// Returns the number of steps of all parts of a run that ends at `last`, for Observer::progress(). Negative: no end is known.
 inline std::int64_t steps_in_all(std::int64_t first_step, std::int64_t last)
 {
     return last - first_step >= endless ? -1 : last - first_step;
 }
 
-// Rates are those of the steady part: after the first tenth, at least 500 and at most 20 000 steps, or the whole of a short run.
+// Returns the first timed step: after the first tenth of the run (500 to 20 000 steps); in a short run `first`.
 inline std::int64_t steady_from(std::int64_t first, std::int64_t steps)
 {
     return first + (steps > 1000 ? std::clamp<std::int64_t>(steps / 10, 500, 20000) : 0);
@@ -46,7 +46,7 @@ inline void set_rates(RunSummary& summary, double dt, std::int64_t timed_steps, 
     summary.host_load = timed.load();
 }
 
-// In kT/ns/atom; without a temperature, of 300 K.
+// Sets summary.drift and its error, kT/ns/atom. temperature: K; if the run has no temperature, 300 K is used.
 inline void set_drift(RunSummary& summary, const ConservedEnergy& conserved, double temperature, std::int64_t atoms)
 {
     const double kt = units::boltzmann * (temperature > 0 ? temperature : 300.0), scale = 1000 / kt / static_cast<double>(atoms);
@@ -55,7 +55,7 @@ inline void set_drift(RunSummary& summary, const ConservedEnergy& conserved, dou
     summary.volume_change = conserved.volume_change();
 }
 
-// error: of the lists, kJ/mol/ps per atom (ListWatch::error()).
+// Sets the evidence on lists. error: estimated drift that lists cause, kJ/mol/ps per atom (ListWatch::error()).
 inline void set_list_evidence(RunSummary& summary, double error, const ListConditions& conditions)
 {
     summary.list_drift = 1000 * error / (units::boltzmann * conditions.temperature);

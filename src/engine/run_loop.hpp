@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop over the steps of a run, the same on CPUs and GPUs. What differs is six functions of an engine:
+// The loop over the steps of a run, the same on CPUs and GPUs. An engine provides six functions:
 //
-//   next_step()                      the step to be taken next
-//   look(run, stop, observer)        tells progress, makes a checkpoint if one is due, and says whether the run ends here; sets
-//                                    the interval of the lists from here on
-//   advance(run, observer)           takes a step, or queues as many as a GPU is given at once
-//   complete(observer)               waits for all that is queued
-//   begin_timed(summary)             forgets the times of the steps so far
-//   finish(run, summary, observer)   observes the configuration that the run ends with
+//  next_step()                      returns the step to be taken next
+//   look(run, stop, observer)        reports progress, makes a checkpoint if one is due, returns whether the run ends here, and
+//                                    sets the list interval of the next steps
+//   advance(run, observer)           takes a step, or queues as many steps as a GPU is given at once
+//   complete(observer)               waits for all queued work
+//   begin_timed(summary)             discards the times measured so far
+//   finish(run, summary, observer)   observes the last configuration of the run
 //
-// What returns a bool says whether this engine can go on with the run.
+// A function that returns a bool returns false if this engine cannot continue the run.
 #pragma once
 
 #include "engine/run_length.hpp"
@@ -20,10 +20,10 @@
 
 namespace parhelion {
 
-// From which step to which, and what is due in each.
+// The range of steps of a run, and which tasks are due in each step.
 struct RunSpan
 {
-    // `steps` steps from `begin` on, of a run that began with first_step. The parameters must outlive this.
+    // The range has `steps` steps from `begin` on, in a run that began at first_step. `parameters` must outlive this object.
     RunSpan(const RunParameters& parameters, int list_interval, std::int64_t first_step, std::int64_t begin, std::int64_t steps)
         : first(begin), last(begin + steps), steady(steady_from(begin, steps)), time_step(parameters.dt),
           schedule(parameters, list_interval, first_step, last)
@@ -42,10 +42,10 @@ enum class Look : std::uint8_t
 {
     GoOn,
     Stop,
-    GiveUp // this engine cannot go on
+    GiveUp // this engine cannot continue the run
 };
 
-// Nothing if the engine cannot go on.
+// Runs the steps. Returns the summary, or nothing if the engine cannot continue the run.
 template <class Engine>
 std::optional<RunSummary> run_steps(Engine& engine, RunSpan& run, Observer& observer, const std::atomic<bool>& stop)
 {

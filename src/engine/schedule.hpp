@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each step must do besides moving atoms, decided from the parameters' intervals alone, before the step: the same on every
-// rank.
+// Decides before each step which tasks the step has besides moving atoms. The decision
+// follows from the intervals in the parameters alone, so all ranks get the same result.
 #pragma once
 
 #include "dynamics/thermostat.hpp"
@@ -15,10 +15,10 @@ namespace parhelion {
 
 struct StepTasks
 {
-    bool repartition = false; // new atom order and pair list before the forces
-    bool observe = false;     // Observables of this step are wanted, hence energies and virial
+    bool repartition = false; // a new atom order and a new pair list before the forces
+    bool observe = false;     // the step has Observables, and therefore energies and virial
     bool kinetic =
-        false; // the half-step kinetic energy after the step is wanted: by this step's or the next one's mean, or by coupling
+        false; // the half-step kinetic energy after this step is needed, by the mean of this or the next step or by coupling
     bool couple_temperature = false;
     bool couple_pressure = false;
     bool remove_com = false;
@@ -33,33 +33,41 @@ struct StepFlags : StepTasks
     OutputDue due;
 };
 
-// All that decides which kernels a step queues. The step on GPUs is told nothing else, so steps of equal patterns queue the same.
+// The data that decide which kernels a step queues. A step on GPUs gets no other input, so equal patterns queue the same work.
 struct StepPattern : StepTasks
 {
-    bool frame = false, frame_forces = false; // some part of a frame is due; forces are
+    bool frame = false, frame_forces = false; // frame: some part of a frame is due; frame_forces: its forces are due
 
-    explicit StepPattern(const StepFlags& flags) : StepTasks(flags), frame(flags.due.any_frame()), frame_forces(flags.due.f) {}
+    explicit StepPattern(const StepFlags& flags)
+        : StepTasks(flags), frame(flags.due.any_frame()), frame_forces(flags.due.wants_f())
+    {
+    }
     auto operator<=>(const StepPattern&) const = default;
 };
 
 class Schedule
 {
 public:
-    // The intervals in `parameters` are resolved (> 0) where their feature is on; `parameters` must outlive this. `first` and
-    // `last` are the first and the last step of the run: both are observed, the last is written.
+    // Intervals in `parameters` are resolved (> 0) where their feature is on. `parameters` must outlive this object.
+    // `first` and `last` are the first and the last step of the run. Both steps are observed; the last is written.
     Schedule(const RunParameters& parameters, int list_interval, std::int64_t first, std::int64_t last)
         : p_(parameters), list_interval_(list_interval), first_(first), last_(last)
     {
     }
 
     int list_interval() const { return list_interval_; }
-    // From the next step on that begins a list.
+    // Sets the list interval. It counts from the next step that begins a list.
     void set_list_interval(int interval) { list_interval_ = interval; }
 
-    // Of the step that observes the configuration with which a run ends, which may be before the last step.
+    // Sets the interval of steps at which an observer alone gets a frame and energies, from step 0 on; 0: never.
+    void set_stream_interval(int interval) { stream_interval_ = interval; }
+
+    // Returns the flags of the step that ends a run, which may be before the planned last step.
     StepFlags flags_at_end(std::int64_t step) const
     {
-        StepFlags f = Schedule(p_, list_interval_, first_, step).flags(step);
+        Schedule ending = *this;
+        ending.last_ = step;
+        StepFlags f = ending.flags(step);
         f.repartition = true;
         return f;
     }
@@ -79,16 +87,18 @@ public:
         f.due.compressed_x = every(step, p_.compressed_out);
         f.due.energies = written(step, p_.energy_out);
         f.due.log = step == first_ || step == last_ || every(step, p_.log_out);
+        f.due.stream = every(step, stream_interval_);
+        f.due.stream_has_energies = f.due.stream && !observed_for_files(step);
         f.mesh = mesh_weights(step, f.observe || f.due.f);
         return f;
     }
 
 private:
-    static constexpr int watch_interval = 100; // at most, from one look at the temperature to the next (engine/list_watch.hpp)
+    static constexpr int watch_interval = 100; // maximum number of steps between two temperature checks (engine/list_watch.hpp)
 
     static bool every(std::int64_t step, int interval) { return interval > 0 && step % interval == 0; }
     bool written(std::int64_t step, int interval) const { return every(step, interval) || (interval > 0 && step == last_); }
-    // wants_plain: the step's plain forces are wanted, whether the mesh moves atoms in it or not.
+    // Returns the weights of mesh forces. wants_plain: the step needs unweighted forces, whether or not the mesh acts in it.
     MeshWeights mesh_weights(std::int64_t step, bool wants_plain) const
     {
         const int interval = mesh_interval(p_), weight = every(step, interval) ? interval : 0;
@@ -98,7 +108,8 @@ private:
     {
         return p_.thermostat != Thermostat::None && couples(step, p_.temperature_interval);
     }
-    bool observed(std::int64_t step) const
+    bool observed(std::int64_t step) const { return observed_for_files(step) || every(step, stream_interval_); }
+    bool observed_for_files(std::int64_t step) const
     {
         if (step == first_ || step == last_ || every(step, p_.energy_calc) || every(step, p_.energy_out) ||
             every(step, p_.log_out))
@@ -110,14 +121,14 @@ private:
         case Barostat::None:
             return false;
         case Barostat::ParrinelloRahman:
-            return couples(step + 1, p_.pressure_interval); // acts on the previous step's pressure
+            return couples(step + 1, p_.pressure_interval); // this step uses the previous step's pressure
         default:
-            return couples(step, p_.pressure_interval) || couples(step - 1, p_.pressure_interval); // and its work
+            return couples(step, p_.pressure_interval) || couples(step - 1, p_.pressure_interval); // completes the work
         }
     }
 
     const RunParameters& p_;
-    int list_interval_;
+    int list_interval_, stream_interval_ = 0;
     std::int64_t first_, last_;
 };
 

@@ -9,7 +9,7 @@ namespace parhelion {
 
 namespace {
 
-// Long enough that a sleep and some launches of the host do not count, short enough that nobody waits for `stop`.
+// The time of a segment. It is so long that sleeps and launches do not matter, and so short that a user's stop acts at once.
 constexpr double segment_seconds = 0.01;
 
 void shorten(Segment& segment, std::size_t steps)
@@ -30,7 +30,7 @@ Segment next_segment(const Schedule& schedule, std::int64_t first, std::int64_t 
         flags.repartition |= step == run_first;
         return flags;
     };
-    std::size_t whole = 0; // steps of whole intervals so far
+    std::size_t whole = 0; // number of steps in complete intervals so far
     for (std::int64_t step = first; step < last; ++step)
     {
         const StepFlags flags = flags_of(step);
@@ -55,8 +55,8 @@ Segment next_segment(const Schedule& schedule, std::int64_t first, std::int64_t 
     return segment;
 }
 
-// Where the beginning is not known it is taken to be as early as can be: the host may come late for two segments in a row, and
-// what the second took would seem to be nothing.
+// Measures the pace of the GPU. If the begin of the segment is unknown, the earliest possible time is
+// used. Otherwise the second of two segments for which the host is late would seem to take no time.
 void SegmentPace::completed(const Segment& segment, Segment::Time now, bool is_late)
 {
     const double took = std::chrono::duration<double>(now - std::max(segment.queued, last_completed_)).count();

@@ -6,6 +6,7 @@
 #include "engine/deadline_pause.hpp"
 #include "engine/engine.hpp"
 #include "engine/host_watch.hpp"
+#include "engine/option_rules.hpp"
 #ifdef PARHELION_CUDA
 #include "engine/gpu/engine_gpu.hpp"
 #endif
@@ -31,7 +32,7 @@ using GpuEngineOrNone = Engine<N>;
 
 const HostGpus& gpus_for(const SimulationOptions& options, std::string_view)
 {
-    if (options.device == Device::Gpu || options.gpus > 0)
+    if (options.wants_gpus())
     {
         throw InputError("E002", {},
                          "this program was built without CUDA. Use --device cpu (or auto), or build the preset that has it.");
@@ -47,13 +48,7 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
     const bool mixed = options.precision == Precision::Mixed, fast = options.summation == Summation::Fast;
     const std::string_view cpus = only_on_cpus(parameters);
     const DeviceChoice device = choose_device(options, cpus, gpus_for(options, cpus));
-    if (!device.on_gpu && !runs_on_cpus(options.halo))
-    {
-        throw InputError(
-            "E006", {},
-            "--halo staged-dma uses the copy engines of GPUs, and this run is on CPUs. Use staged-host, staged-fused "
-            "or direct, or give --gpus.");
-    }
+    expect_to_go_together({.placement = options, .is_on_cpus = !device.on_gpu});
     const auto make = [&](auto policy) -> std::unique_ptr<Simulation::Implementation> {
         using N = decltype(policy);
         if (device.on_gpu)
@@ -69,6 +64,12 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
 }
 
 } // namespace
+
+std::string RunNumerics::text() const
+{
+    const std::string name(precision_names[static_cast<std::size_t>(precision)]);
+    return name + (summation == Summation::Reproducible ? " reproducible" : "");
+}
 
 #ifdef PARHELION_CUDA
 bool built_with_cuda() { return true; }
@@ -86,7 +87,7 @@ bool built_with_cuda() { return false; }
 std::string describe_devices() { return "CPU (this program was built without CUDA)"; }
 #endif
 
-// A GPU that is stuck would hold up whoever gives back its memory: that is left to the end of the process.
+// If a GPU hangs, freeing its memory would hang as well. The memory is therefore left to the end of the process.
 template <class Call>
 auto Simulation::attempt(Call&& call)
 {
@@ -107,7 +108,7 @@ Simulation::Simulation(System system, RunParameters parameters, const Simulation
 {
     if (options.when_held && plan().on_gpu && plan().ranks > 1)
     {
-        const std::chrono::nanoseconds limit = 3 * options.comm_timeout; // GpuWorld::wait() gives up after twice as long
+        const std::chrono::nanoseconds limit = 3 * options.comm_timeout; // GpuWorld::wait() gives up after 2 * comm_timeout
         watch_ = std::make_unique<HostWatch>(limit, [limit, when_held = options.when_held] {
             const double seconds = std::chrono::duration<double>(limit).count();
             when_held(fmt::format("The host was held for {:g} s in the driver of its GPUs: one of them is stuck.", seconds));
@@ -119,9 +120,17 @@ Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;
 
 const PlanSummary& Simulation::plan() const { return implementation_->plan(); }
+void Simulation::add_force(std::shared_ptr<ExternalForce> force) { implementation_->add_force(std::move(force)); }
 SinglePoint Simulation::evaluate()
 {
     return attempt([&] { return implementation_->evaluate(); });
+}
+void Simulation::set_output(const OutputIntervals& intervals)
+{
+    PARHELION_EXPECTS(intervals.configurations >= 0 && intervals.forces >= 0 && intervals.energies >= 0);
+    PARHELION_EXPECTS(intervals.forces == 0 ||
+                      (intervals.configurations > 0 && intervals.forces % intervals.configurations == 0));
+    implementation_->set_output(intervals);
 }
 RunSummary Simulation::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {

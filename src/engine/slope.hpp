@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drift of a series, however long: the slope of the least-squares line, from sums that are kept up to date (Welford's), and
-// how certain it is, from means of blocks. Samples follow each other closely and are not independent; blocks are made longer, and
-// so more nearly are, as the series grows.
+// Computes the drift of a time series of any length: the slope of its least-squares line, from running
+// sums (Welford's). The slope's standard error comes from means of blocks, because successive samples are
+// correlated. The blocks become longer as the series grows, so their means become more nearly independent.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@ public:
         last.e += (e - last.e) / static_cast<double>(last.count);
         if (last.count == length_ && ++full_ == most_blocks) { join_pairs(); }
     }
-    // e per t; NaN with fewer than three points.
+    // Returns the slope, in units of e per unit of t; NaN with fewer than three points.
     double value() const { return all_.count < 3 ? std::numeric_limits<double>::quiet_NaN() : all_.slope(); }
-    // Its standard error, by how blocks of equal length scatter about a line; NaN with fewer than three.
+    // Returns the slope's standard error, from the scatter of equal blocks about a line; NaN with fewer than three blocks.
     double error() const
     {
         Sums sums;
@@ -42,7 +42,7 @@ private:
     struct Sums
     {
         std::int64_t count = 0;
-        double mean_t = 0, mean_e = 0, variance = 0, covariance = 0, variance_e = 0; // the last three times count
+        double mean_t = 0, mean_e = 0, variance = 0, covariance = 0, variance_e = 0; // last three: sums over the points
 
         void add(double t, double e)
         {
@@ -73,9 +73,9 @@ private:
     }
 
     Sums all_;
-    std::array<Means, most_blocks> blocks_; // of which the one behind the full ones grows
+    std::array<Means, most_blocks> blocks_; // full_ blocks are full; the block behind them is being filled
     std::size_t full_ = 0;
-    std::int64_t length_ = 1; // of a full one
+    std::int64_t length_ = 1; // number of samples in a full block
 };
 
 } // namespace parhelion

@@ -10,7 +10,7 @@ namespace parhelion {
 
 namespace {
 
-// Fillers keep what they have until the next reordering puts them where they belong.
+// Writes saved values, in input order, into slots. Filler slots keep their values until the next reordering.
 template <class T, class Alternatives>
 void into_slots(CpuQueue& queue, const Alternatives& saved, const std::vector<std::int32_t>& slot_of_global,
                 ClusterArray<T>& array)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that a step changes: set aside, put back, and turned into plain data for a checkpoint.
+// A snapshot of the state that a step changes. It can be restored, and converted into plain data for a checkpoint.
 //
-// A snapshot is taken at every rebuild of the pair list. At other steps this state is not all that decides the next bits: the
-// list counts, too, which may lack a pair that has come near since it was built.
+// A snapshot is taken at every rebuild of the pair list. At other steps the state alone does not determine the
+// next bits: they also depend on the pair list, which may lack a pair that has come near after the list was built.
 #pragma once
 
 #include "engine/gather.hpp"
@@ -20,21 +20,21 @@ struct Snapshot
     ListConditions list_conditions;
 };
 
-// Reuses the snapshot's memory.
+// Takes a snapshot of the rank's state, in the memory that `snapshot` has already.
 template <class N>
 void take_snapshot(const Rank<N>& r, Snapshot<N>& snapshot);
 template <class N>
 void put_back(Snapshot<N>&& snapshot, Rank<N>& r);
 
-// parts: positions and velocities of all ranks at the snapshot.
+// Returns the snapshot as plain data. parts: positions and velocities of all ranks at the snapshot.
 template <class N>
 SavedState to_saved_state(const Snapshot<N>& snapshot, const std::vector<AtomData<N>>& parts, std::int64_t seed);
-// Into a rank that holds all atoms of the same system. Throws InputError if the state is of another size or precision, or lacks
-// something.
+// Restores `saved` into a rank that holds all atoms of the same system. Throws InputError if the state is of another
+// size or precision, or is incomplete.
 template <class N>
 void put_back(const SavedState& saved, Rank<N>& r);
-// The same for a run that starts from the state of another one, whose step it does not go on with. Where that was of another
-// precision, positions and velocities are left as they are in the rank: the system's, rounded.
+// Does the same for a new run that starts from the state of another run, but does not restore that run's step. If the
+// state is of another precision, positions and velocities stay as they are in the rank: those of the system, rounded.
 template <class N>
 void start_from(const SavedState& saved, Rank<N>& r);
 

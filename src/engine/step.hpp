@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// One leap-frog step of one rank: with forces.hpp the whole schedule, and the only place that decides what follows what. The
-// words are the phases of trace/phases.hpp, the report and the benchmarks.
+// One leap-frog step of one rank. This file and forces.hpp are the whole schedule, and the only place that decides
+// the order of phases. The phases have the names of trace/phases.hpp, of the report and of the benchmarks.
 //
 //   S repartition    X send coordinates    L pair forces    B bonded forces    M mesh forces   R sum forces    F return forces
 //   T couple         U kick           C constrain           D drift          K kinetic          G sums over ranks
 //
-// On entry: x(t), v(t - dt/2); x satisfies the constraints.      On exit: x(t + dt), v(t + dt/2); the same, one step later.
-// Coupling: the thermostat acts on the kinetic energy of v(t - dt/2), Parrinello-Rahman on the previous observed pressure, before
-//           the kick; the box changes last, when this step's pressure is known, and positions, being fractions of it, follow.
-// Ranks:    between X and F halo atoms have their owners' positions; only F and G let forces and energies of others in.
-// Multiple time stepping: the mesh acts in every n-th step, n times. Where plain forces are wanted, for energies, virial or
-// output,
-//           it is computed in any step and counts once; what the atoms are to get of it is added before U.
-// Virtual sites: their forces move to other atoms before the kick; they are put in their places when all else has moved.
-// Blow-ups: between D's inputs and D itself the guard looks at every force and velocity; x(t) is still sane when it speaks.
+// On entry: x(t), v(t - dt/2); x satisfies the constraints.      On exit: x(t + dt), v(t + dt/2); x satisfies the constraints.
+// Coupling: the thermostat acts before the kick on the kinetic energy of v(t - dt/2). So does Parrinello-Rahman, on the previous
+//           observed pressure. The box changes last, when this step's pressure is known; positions are fractions of the box.
+// Ranks:    between X and F halo atoms have their owners' positions; only F and G add forces and energies of other ranks.
+// Multiple time stepping: the mesh acts in every n-th step, with weight n.
+//           In steps that need plain forces, for energies, virial or output, the mesh is computed with weight 1. The rest of its
+//           weight (n - 1 in every n-th step, -1 in other steps) is added before U.
+// Virtual sites: their forces move to their constructing atoms before the kick. Sites are placed after all atoms have moved.
+// External forces: if one has no answer, all ranks leave the step there, with x(t) and v(t - dt/2) unchanged.
+// Blow-ups: just before D the guard checks every force and velocity. When it reports an atom, x(t) is still valid.
 #pragma once
 
 #include "dynamics/com.hpp"
@@ -30,7 +31,7 @@
 
 namespace parhelion {
 
-// The temperatures of this step.
+// Sets the reference temperatures of this step for simulated annealing.
 template <class N>
 void anneal(Rank<N>& r)
 {
@@ -39,7 +40,7 @@ void anneal(Rank<N>& r)
     if (r.pressure_coupling.follows_annealing) { r.pressure_coupling.temperature = r.temperature_coupling.groups[0].reference; }
 }
 
-// Constraint forces and virial that the forces in r.state.f call for: of a kick that is taken back.
+// Returns constraint forces and virial that the forces in r.state.f cause. They need a kick, which is taken back afterwards.
 template <class N>
 ConstraintResult<N> constrain_on_trial(Rank<N>& r, const KickCoefficients& coefficients)
 {
@@ -51,28 +52,29 @@ ConstraintResult<N> constrain_on_trial(Rank<N>& r, const KickCoefficients& coeff
     return result;
 }
 
-// `output` receives the forces and positions of the step, f(t) and x(t), before the update: output(rank).
-// `guard` looks for a blow-up and says whether the step goes on, all ranks or none: guard(rank).
+// Takes one step. `output`, called as output(rank), receives f(t) and x(t) before the update. `guard`,
+// called as guard(rank), looks for a blow-up and returns whether the step continues, the same on all ranks.
 template <class N, class Output, class Guard>
 void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
 {
     const double dt = r.parameters.dt;
-    if (flags.repartition) { repartition(r); } // S
-    r.halo.send_coordinates(r.state);          // X
+    if (flags.repartition) { repartition(r); } // S: repartition
+    r.halo.send_coordinates(r.state);          // X: halo positions are sent
     prune_if_due(r);
 
-    compute_forces(r, flags.compute(), flags.mesh); // L B M R
-    r.halo.return_forces(r.buffers.halo, r.state);  // F
+    compute_forces(r, flags.compute(), flags.mesh); // L B M R: forces, see forces.hpp
+    r.halo.return_forces(r.buffers.halo, r.state);  // F: forces on halo atoms are returned
+    if (!add_external_forces(r)) { return; }
     spread_site_forces(r, flags.compute());
     output(r);
 
-    if (!r.temperature_coupling.points.empty()) { anneal(r); } // T
+    if (!r.temperature_coupling.points.empty()) { anneal(r); } // T: reference temperatures
     Coupling& coupled = r.coupling;
     VelocityCoupling coupling;
     if (flags.couple_temperature)
     {
         couple_temperature(r.temperature_coupling, r.step, coupled.half_step, coupled.thermostat, coupling);
-    } // T
+    } // T: thermostat
     if (flags.couple_pressure) { advance_box_velocity(r.pressure_coupling, r.state.box.edges(), coupled.barostat, coupling); }
 
     const KickCoefficients coefficients = kick_coefficients(dt, r.temperature_groups(), coupling, r.mobility);
@@ -82,12 +84,12 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     if (has_rest)
     {
         if (flags.observe) { of_plain_forces = constrain_on_trial(r, coefficients); }
-        r.mesh.add_rest(r.queue, flags.mesh, r.state); // M
+        r.mesh.add_rest(r.queue, flags.mesh, r.state); // M: the rest of the mesh forces
         spread_site_forces(r, Compute::Forces);
     }
-    kick(r.queue, coefficients, r.state); // U
+    kick(r.queue, coefficients, r.state); // U: kick
     r.constraint_result = r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt,
-                                              flags.observe && !has_rest ? Virial::Compute : Virial::Skip); // C
+                                              flags.observe && !has_rest ? Virial::Compute : Virial::Skip); // C: constraints
     if (has_rest)
     {
         r.constraint_result.virial_sum = of_plain_forces.virial_sum;
@@ -103,7 +105,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
         r.constraint_result.largest_deviation = largest_deviation;
     }
     if (!guard(r)) { return; }
-    drift(r.queue, dt, r.state); // D
+    drift(r.queue, dt, r.state); // D: drift
     if (stochastic)
     {
         coupled.bath_heat += from_sum(over_ranks(r, finish_stochastic_step(r.queue, r.velocities_before_noise, r.state)));
@@ -122,18 +124,18 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
         coupled.bath_heat -= kinetic_energy(motions);
     }
     const KineticEnergies before = coupled.half_step;
-    if (flags.kinetic) { coupled.half_step = kinetic_energies(r); } // K
+    if (flags.kinetic) { coupled.half_step = kinetic_energies(r); } // K: kinetic energies
     if (flags.observe) { observe(r, before); }
-    if (flags.couple_pressure) // T
+    if (flags.couple_pressure) // T: barostat
     {
         const Mat3<double>&virial = r.observables.virial, &pressure = r.observables.pressure_tensor;
         const PressureObservables now{diagonal(virial), diagonal(pressure), off_diagonal(virial), off_diagonal(pressure)};
         scale_box(r.queue, r.pressure_coupling, r.step, now, coupled.barostat, coupled.half_step, r.state, r.mobility);
         if (r.pressure_coupling.shears()) { flip_if_leaning(r); }
         stop_if_box_too_small(r.step, r.state.box.edges().largest_cutoff(), r.list_plan.cutoff);
-        // A sudden scaling stretches bonds. Left to the next C, mending them would count as constraint force in the next virial,
-        // in proportion to this scaling: the conserved energy would drift. Parrinello-Rahman's box moves as smoothly as the
-        // atoms.
+        // A sudden scaling stretches bonds, so they are constrained again here. If this were left to the next
+        // C, the correction would count as constraint force in the next virial, in proportion to this scaling,
+        // and the conserved energy would drift. The box of Parrinello-Rahman moves as smoothly as the atoms.
         if (r.parameters.barostat != Barostat::ParrinelloRahman)
         {
             r.constraint_result = constrain_positions(r.queue, r.constraints, r.assigned_constraints, r.state);

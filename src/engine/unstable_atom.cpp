@@ -24,7 +24,7 @@ constexpr const char* diverged =
 struct LargestTerm
 {
     std::string term;
-    double force = -1; // kJ/mol/nm; NaN counts as larger than any
+    double force = -1; // kJ/mol/nm; NaN counts as larger than any number
 };
 
 template <class N>
@@ -41,12 +41,12 @@ double force_on(const Rank<N>& r, std::int32_t slot)
 
 void consider(LargestTerm& largest, std::string_view term, double force)
 {
-    if (std::isnan(largest.force)) { return; } // the first that is no number is the cause of the others
+    if (std::isnan(largest.force)) { return; } // the first NaN is the cause of later ones
     if (!(force <= largest.force)) { largest = {std::string(term), force}; }
 }
 
-// The term with the largest force on the atom, one after another; nobody is in a hurry any more. Leaves forces and energies as
-// they are: of a single point they are what was asked for.
+// Returns the term with the largest force on the atom, by computing term after term; speed does
+// not matter here. Restores forces and energies, because a single-point evaluation returns them.
 template <class N>
 LargestTerm find_largest_term(Rank<N>& r, std::int32_t slot)
 {
@@ -72,7 +72,7 @@ LargestTerm find_largest_term(Rank<N>& r, std::int32_t slot)
     };
     consider_restraints(InteractionKind::PositionRestraint, {r.restraints.list, {}});
     consider_restraints(InteractionKind::FlatBottomRestraint, {{}, r.restraints.flat_bottomed});
-    if (r.comm.ranks() == 1) // the mesh takes all ranks, and only this one knows; a smooth potential is never the cause
+    if (r.comm.ranks() == 1) // with several ranks the mesh would need all of them; its potential is smooth and never the cause
     {
         clear_forces(r.queue, r.buffers, r.state.slots());
         compute_mesh(r.queue, r.mesh, r.state, r.buffers, Compute::Forces);
@@ -84,11 +84,11 @@ LargestTerm find_largest_term(Rank<N>& r, std::int32_t slot)
 
 struct Neighbour
 {
-    std::int64_t atom = -1; // global; -1: there is none
+    std::int64_t atom = -1; // global atom; -1: there is none
     double distance = 1e30; // nm
 };
 
-// Of those that it interacts with: bonded partners are always near.
+// Returns the nearest atom that has a nonbonded interaction with this atom. Bonded partners are left out: they are always near.
 template <class N>
 Neighbour nearest_neighbour(const Rank<N>& r, std::int64_t atom)
 {
@@ -104,8 +104,8 @@ Neighbour nearest_neighbour(const Rank<N>& r, std::int64_t atom)
     return nearest;
 }
 
-// A sentence about the nearest neighbour of the first of these atoms that has the nearest. Atoms that are farther than the
-// cut-off have done nothing: then the box may have.
+// Returns a sentence about the closest contact of these atoms. If it is beyond the
+// cut-off, the atoms exert no force, and the sentence suggests the box as the cause.
 template <class N>
 std::string closest_contact(const Rank<N>& r, std::initializer_list<std::int64_t> atoms)
 {
@@ -125,7 +125,7 @@ std::string closest_contact(const Rank<N>& r, std::initializer_list<std::int64_t
                        closest.distance);
 }
 
-// A sentence about the force on an atom, and which term makes most of it.
+// Returns a sentence about the force on an atom, and about the term that contributes most.
 template <class N>
 std::string largest_force_on(Rank<N>& r, std::int64_t atom)
 {
@@ -136,7 +136,7 @@ std::string largest_force_on(Rank<N>& r, std::int64_t atom)
                        largest.term);
 }
 
-// Of the velocities that the input has, K.
+// Returns the temperature of the input's velocities, K.
 template <class N>
 double temperature_of_start(const Rank<N>& r)
 {
@@ -149,14 +149,14 @@ double temperature_of_start(const Rank<N>& r)
     return temperature(kinetic, degrees_of_freedom);
 }
 
-// A sentence about a start at rest, or nearly, from which v-rescale has begun to heat: it multiplies velocities, and where few
-// atoms move these get the heat of all. Empty: it was not so.
+// Returns a sentence if the start was almost at rest and v-rescale heats from there; otherwise an empty
+// text. The thermostat multiplies velocities. If only few atoms move, they get the heat of all atoms.
 template <class N>
 std::string heated_from_rest(const Rank<N>& r)
 {
     const TemperatureCoupling& coupling = r.temperature_coupling;
     if (coupling.kind != Thermostat::VRescale || r.parameters.generate_velocities) { return ""; }
-    constexpr double cold = 0.1, soon = 10; // of the reference; time constants
+    constexpr double cold = 0.1, soon = 10; // as a fraction of the reference temperature; in time constants
     const double elapsed = static_cast<double>(r.step - r.parameters.first_step) * r.parameters.dt;
     for (const TemperatureCoupling::Group& group : coupling.groups)
     {
@@ -171,7 +171,7 @@ std::string heated_from_rest(const Rank<N>& r)
     return "";
 }
 
-// `force`: a sentence of largest_force_on(), or nothing.
+// Throws the error about broken constraints. `force` is a sentence of largest_force_on(), or empty.
 template <class N>
 [[noreturn]] void end_with_constraints(const Rank<N>& r, Failures known, const std::string& force)
 {

@@ -5,8 +5,8 @@
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "generate/tiles.hpp"
-#include "io/output_file.hpp"
-#include "io/xtc.hpp"
+#include "io/output/output_file.hpp"
+#include "io/output/xtc.hpp"
 
 #include <algorithm>
 #include <array>
@@ -56,7 +56,7 @@ struct Tile
     std::int64_t atoms() const { return ethanol_atoms * ethanols + water_atoms * waters; }
 };
 
-// Writes one molecule kind of one copy of the tile; velocities are Maxwell-Boltzmann at 300 K, keyed by the global atom.
+// Writes one kind of molecule of one copy of the tile. Velocities are Maxwell-Boltzmann at 300 K, drawn by global atom.
 template <std::size_t Sites>
 void append_molecules(fmt::memory_buffer& text, const Tile& tile, std::int64_t first_tile_atom, std::int64_t count,
                       const char* residue, const std::array<const char*, Sites>& names, const std::array<double, Sites>& masses,
@@ -120,7 +120,7 @@ void generate_ethanol_water(const EthanolWaterOptions& options, const std::files
                             : Tile{1500, 10500, read_xtc_frame(ethanol_water_tile_45k(), "the 45 000-atom tile")};
     PARHELION_EXPECTS(static_cast<std::int64_t>(tile.frame.x.size()) == tile.atoms());
 
-    // Copies along z, y, x in turn, so that boxes are as near to cubes as doublings allow and x is the longest edge.
+    // Doubles the numbers of copies along z, y, x in turn, so that boxes are almost cubes and x is the longest edge.
     std::array<std::int64_t, 3> copies = {1, 1, 1};
     std::int64_t tiles = options.atoms / tile.atoms();
     for (int d = 0; copies[0] * copies[1] * copies[2] < tiles; d = (d + 1) % 3) { copies[static_cast<std::size_t>(d)] *= 2; }

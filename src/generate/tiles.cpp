@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generate/tiles.hpp"
 
-// Laid out by tiles.S.
+// These symbols are defined in tiles.S.
 extern "C" const std::byte parhelion_tile_3k[], parhelion_tile_3k_end[], parhelion_tile_45k[], parhelion_tile_45k_end[],
     parhelion_molecules[], parhelion_molecules_end[];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files behind the ethanol-water series, embedded by tiles.S: the topology of its molecules, and equilibrated tiles, which
-// are .xtc frames made by tools/make_tile.py.
+// The embedded files of the ethanol-water series (tiles.S): the topology of its
+// molecules, and equilibrated tiles, which are .xtc frames made by tools/make_tile.py.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// direct on CPUs: one message to every neighbour, all at once, none forwarded.
+// The method direct on CPUs: one message to every neighbour, all at once, and no forwarding.
 #pragma once
 
 #include "halo/message_exchange.hpp"

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exchange of every step: positions of home atoms to the ranks that hold copies of them, forces on the copies back to the
-// owners.
+// The exchange of every step: sends positions of home atoms to the ranks that hold copies of them, and returns forces
+// on the copies to the owners.
 //
-// Three methods, one result. The halo's content and the territory are the same, and so is the physics. The methods differ in
-// their waits:
-//   staged-host   pulse by pulse: pack, signal, wait, unpack, and only then the next. The reference.
-//   staged-fused  all pulses at once (Doijade et al., SC Workshops '25, Algorithms 1-6): home clusters of every pulse are packed
-//                 first; what must be forwarded waits only for the pulse that brings it. Forces come back through the pulses in
-//                 reverse, each sent on as soon as what it must include has been added.
+// There are three methods with the same result: the halo's content, the territory and the
+// physics do not depend on the method. The methods differ in which messages they wait for:
+//   staged-host   pulse by pulse: each is packed, signalled, awaited and unpacked before the next. It is the reference.
+//   staged-fused  all pulses at once (Doijade et al., SC Workshops '25, Algorithms 1-6). Home clusters of every pulse are packed
+//                 first; forwarded clusters wait only for the pulse that brings them. Forces return through the pulses in reverse
+//                 order. The forces of a pulse are sent as soon as all forces that belong to them have been added.
 //   direct        one message to every neighbour, no forwarding.
-// Sums of forces are made in the order of the plan, not of arrival: the bits depend on the plan alone, and staged-fused has those
-// of staged-host. Messages without atoms signal like any other.
+// Forces are summed in the order of the plan, not of arrival. The bits therefore depend on the plan alone, and
+// staged-fused has the bits of staged-host. Messages without atoms signal like any other.
 //
-// Reuse of slots: two per channel and direction, and no credits. Positions e + 2 of a message are packed after forces e + 1 have
-// come back. Their holder sent these after it had unpacked positions e + 1, hence e. Likewise for forces, after positions. Each
-// call of send_coordinates must be followed by one of return_forces. docs/design/communication.md has the argument; models:
-// halo_staged.pml, halo_direct.pml. Cost: each byte is copied twice, into the slot and out of it.
+// Reuse of payload slots: each channel has two in each direction, and no credits. Positions e + 2 of a message are packed
+// after forces e + 1 have returned. These were sent by the holder of the copies after it had unpacked positions e + 1,
+// hence e. The same holds for forces. A return_forces() must follow each send_coordinates(). docs/design/communication.md
+// has the argument; models: halo_staged.pml, halo_direct.pml. Cost: each byte is copied into the slot and out of it.
 #pragma once
 
 #include "halo/message_exchange.hpp"
@@ -36,20 +36,20 @@ class Halo
 public:
     using ForceSum = typename N::ForceSum;
 
-    // queue: the team that packs and unpacks. Both outlive the halo. first_epoch: of its channels. Throws ContractError for a
-    // method that does not run on CPUs.
+    // queue: the team that packs and unpacks. comm and queue must outlive the halo. first_epoch: where its channels begin.
+    // Throws ContractError for a method that does not run on CPUs.
     Halo(HaloMethod method, Communicator& comm, CpuQueue& queue, Word first_epoch = 1);
 
-    HaloPattern pattern() const { return pattern_; } // of the plans it takes
+    HaloPattern pattern() const { return pattern_; } // the pattern of plans that bind() accepts
     const HaloPlan& plan() const { return messages_.plan(); }
 
-    // Takes a new plan into use. Collective, and between two exchanges.
+    // Replaces the plan. Collective; call it between two exchanges.
     void bind(HaloPlan plan) { messages_.bind(std::move(plan)); }
 
-    // Every halo atom has its owner's bits afterwards.
+    // Copies positions of home atoms to other ranks. Every halo atom has the bits of its owner's position afterwards.
     void send_coordinates(ParticleState<N>& state);
-    // Adds to state.f what other ranks computed for home atoms. halo_forces: what this rank computed for halo atoms, over the
-    // halo's slots; changed by what passes through. Throws CommError, PeerAborted, as does send_coordinates.
+    // Adds to state.f the forces that other ranks computed for home atoms. halo_forces: the forces that this rank computed for
+    // halo atoms, over the halo's slots; forwarded forces are added to them. Both functions throw CommError and PeerAborted.
     void return_forces(ClusterArray<ForceSum>& halo_forces, ParticleState<N>& state);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a method of halo exchange does on CPUs; a class for each implements it (halo/halo.hpp has the list).
+// The interface of a halo exchange method on CPUs; each method is a class that implements it (halo/halo.hpp has the list).
 #pragma once
 
 #include "halo/messages.hpp"

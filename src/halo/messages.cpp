@@ -38,7 +38,7 @@ void HaloMessages<N>::bind(HaloPlan plan)
             const auto found = std::lower_bound(message.clusters.begin(), message.clusters.end(), first);
             if (found != message.clusters.end() && *found < last) { forwards_[m].push_back(earlier); }
         }
-        // The slots are the receiver's; it tells the sender where they are. Never empty: an address says that a message has come.
+        // The receiver owns the slots and tells the sender their address. It marks an arrival, so slots are never empty.
         const Placement x = l.receive_x.reserve(static_cast<std::size_t>(message.count + 1) * block_bytes<Fixed>);
         const Placement f = l.receive_f.reserve((message.clusters.size() + 1) * block_bytes<ForceSum>);
         ByteWriter(setup_messages.emplace_back(SetupMessage{message.receive_from, {}}).bytes).put(x);
@@ -84,8 +84,8 @@ void HaloMessages<N>::pack_forces(std::size_t m, int thread, const ClusterArray<
                 (end - begin) * block_bytes<ForceSum>);
 }
 
-// A thread adds to its own share of each message's clusters, the share it packs: no two threads meet at a cluster, and a thread
-// that has added what came back may send its part on.
+// Adds returned forces. A thread adds to its share of each message's clusters, which is the share that it packs,
+// too. So no two threads use the same cluster, and a thread that has added returned forces may send its share on.
 template <class N>
 void HaloMessages<N>::add_forces(std::size_t m, int thread, const std::byte* slot, ClusterArray<ForceSum>& halo_forces,
                                  ParticleState<N>& state) const

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of halo exchange, by name; halo/halo.hpp and halo/gpu/halo_gpu.hpp say what they are.
+// The methods of halo exchange and their names. halo/halo.hpp and halo/gpu/halo_gpu.hpp describe them.
 #pragma once
 
 #include <array>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the threads of a rank share the messages of a fused exchange. Each packs its part of every message; the last one publishes.
-// Thread 0 waits for messages from other ranks and tells the others where they are.
+// Shares the messages of a fused exchange among the threads of a rank. Each thread packs its part of every message, and the
+// last thread publishes it. Thread 0 waits for messages from other ranks and gives their addresses to the other threads.
 #pragma once
 
-#include "comm/atomics.hpp"
-#include "comm/protocol.hpp"
+#include "comm/core/atomics.hpp"
+#include "comm/core/protocol.hpp"
 #include "device/cpu_queue.hpp"
 
 #include <atomic>
@@ -20,7 +20,7 @@ public:
     {
     }
 
-    // Runs body(thread) on the rank's threads. If one throws, the others' await() ends.
+    // Runs body(thread) on the rank's threads. If it throws on one, await() returns nullptr on the other threads.
     template <class Body>
     void run(CpuQueue& queue, Body&& body)
     {
@@ -37,17 +37,17 @@ public:
         });
     }
 
-    // Has every other thread packed its part of message m? True for one thread, which then sees all parts.
+    // Call it after packing a part of message m. Returns true on the last thread to call it, which then sees all parts.
     bool is_last(std::size_t m) { return packed_[m].arrive(threads_); }
 
-    // Where message m has arrived; nullptr if another thread has thrown. wait(): the bounded wait for
-    // it, called by thread 0 alone and once.
+    // Returns the address of message m when it has arrived, or nullptr if another thread has thrown. wait() is the
+    // bounded wait for the message; thread 0 alone calls it, once.
     template <class Wait>
     const std::byte* await(std::size_t m, int thread, Wait&& wait)
     {
         if (thread == 0 && arrived_[m].load(std::memory_order_relaxed) == nullptr)
         {
-            // Release: the others see the message, which the wait has acquired.
+            // The release makes the message, which the wait has acquired, visible to the other threads.
             arrived_[m].store(wait(), std::memory_order_release);
         }
         for (int polls = 0;; ++polls)

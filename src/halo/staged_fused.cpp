@@ -27,7 +27,7 @@ void StagedFusedExchange<N>::send_coordinates(HaloMessages<N>& messages, Particl
             messages.pack_coordinates(m, messages.share(messages.plan().messages[m].home, thread), state, out[m]);
             if (messages.forwards(m).empty()) { meet(m); }
         }
-        // What is sent on is read where it arrived: nobody need have unpacked it.
+        // Forwarded clusters are read from the slot where they arrived, so that they need not be unpacked first.
         for (std::size_t m = 0; m < messages.size(); ++m)
         {
             if (messages.forwards(m).empty()) { continue; }
@@ -65,14 +65,14 @@ void StagedFusedExchange<N>::return_forces(HaloMessages<N>& messages, ClusterArr
     std::vector<std::byte*> out(messages.size());
     for (std::size_t m = 0; m < messages.size(); ++m) { out[m] = messages.link(m).send_f.begin(messages.bytes_of_f(m)); }
     SharedMessages shared(messages.queue().threads(), messages.size());
-    // By message: the first of those that must have come back before it is complete; messages.size() if none.
+    // needs[m]: the first message whose forces must return before message m is complete; messages.size() if there is none.
     std::vector<std::size_t> needs(messages.size(), messages.size());
     for (std::size_t m = messages.size(); m-- > 0;)
     {
         for (const std::size_t earlier : messages.forwards(m)) { needs[earlier] = m; }
     }
     shared.run(messages.queue(), [&](int thread) {
-        std::size_t to_add = messages.size(); // those from here on have been added
+        std::size_t to_add = messages.size(); // the messages from this one to the last have been added
         const auto add_from = [&](std::size_t m) {
             while (to_add > m)
             {

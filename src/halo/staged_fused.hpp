@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// staged-fused on CPUs (Doijade et al., SC Workshops '25, Algorithms 1-6): all pulses at once. Home clusters of every pulse are
-// packed first; what must be forwarded waits only for the pulse that brings it. Forces come back through the pulses in reverse,
-// each sent on as soon as what it must include has been added.
+// The method staged-fused on CPUs (Doijade et al., SC Workshops '25, Algorithms 1-6): all pulses at once. Home clusters
+// of every pulse are packed first; forwarded clusters wait only for the pulse that brings them. Forces return through
+// the pulses in reverse order. The forces of a pulse are sent as soon as all forces that belong to them have been added.
 #pragma once
 
 #include "halo/message_exchange.hpp"

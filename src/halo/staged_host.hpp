@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// staged-host on CPUs: pulse by pulse, each packed, sent, awaited and unpacked before the next. The reference.
+// The method staged-host on CPUs: each pulse is packed, sent, awaited and unpacked before the next. The reference method.
 #pragma once
 
 #include "halo/message_exchange.hpp"

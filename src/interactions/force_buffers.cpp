@@ -22,7 +22,7 @@ void clear_forces(CpuQueue& queue, ForceBuffers<N>& buffers, std::size_t slots)
 
 namespace {
 
-// This thread's share of the clusters of `sum`, whose first is cluster `first_cluster` of the buffers.
+// Sums forces over threads, for this thread's part of the clusters of `sum`. Its first cluster is first_cluster of the buffers.
 template <class N>
 void sum_part(const CpuQueue& queue, int thread, const ForceBuffers<N>& buffers, std::size_t first_cluster,
               ClusterArray<typename N::ForceSum>& sum)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bricks: planes are dealt out to the ranks. A rank's charges go to the planes' owners in pieces, potentials come back likewise.
+// The method bricks: ranks own planes. Charges are sent in pieces to the owners of planes, which send pieces of potentials back.
 #pragma once
 
 #include "mesh_exchange/patch.hpp"
@@ -17,7 +17,7 @@ public:
                  const MeshWeights& weights) override;
     void add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state) override;
 
-    MeshPlanes<N>& planes() { return planes_; } // for who has their charges without a message
+    MeshPlanes<N>& planes() { return planes_; } // lets a caller add charges to the planes without messages
 
 private:
     MeshPlanes<N> planes_;

@@ -10,7 +10,7 @@ namespace parhelion {
 
 namespace {
 
-// As it travels; a message is some of them.
+// A visitor (an atom of a particle rank) as it is sent. A message is an array of visitors.
 template <class N>
 struct Visitor
 {
@@ -19,7 +19,7 @@ struct Visitor
 };
 
 template <class N>
-constexpr std::size_t bytes_back = 2 * sizeof(Vec3<typename N::ForceSum>); // the force, and its rest
+constexpr std::size_t bytes_back = 2 * sizeof(Vec3<typename N::ForceSum>); // the force on a visitor, and its share for add_rest()
 
 } // namespace
 
@@ -34,7 +34,7 @@ PartnerMessages::PartnerMessages(Communicator& comm, int first, int end, const s
     }
 }
 
-// Never empty: an address says that a message has come.
+// Reserves at least one byte, because an address marks an arrived message.
 Placement PartnerMessages::reserve(std::size_t partner, std::size_t bytes)
 {
     ReceiveChannel& from = channels_[partner].receive;
@@ -49,7 +49,7 @@ Message PartnerMessages::await(std::size_t partner)
     return from.wait();
 }
 
-// --- a rank that has atoms
+// --- a particle rank
 
 template <class N>
 MeshElsewhere<N>::MeshElsewhere(const MeshSetup& setup, Communicator& comm)
@@ -59,7 +59,7 @@ MeshElsewhere<N>::MeshElsewhere(const MeshSetup& setup, Communicator& comm)
 {
 }
 
-// Says how many atoms it has, and where forces may be put; learns where to put the atoms.
+// Tells each mesh rank the number of this rank's atoms and the place for their forces, and receives the place for its atoms.
 template <class N>
 void MeshElsewhere<N>::after_repartition(const ParticleState<N>& state)
 {
@@ -127,7 +127,7 @@ void MeshElsewhere<N>::add_rest(CpuQueue& queue, const MeshWeights&, ParticleSta
     }
 }
 
-// --- a rank that has none
+// --- a mesh rank
 
 template <class N>
 VisitorsMesh<N>::VisitorsMesh(const MeshSetup& setup, Communicator& comm)
@@ -155,7 +155,7 @@ void VisitorsMesh<N>::after_repartition(const ParticleState<N>&)
     comm_.exchange(places, {});
 }
 
-// Visitors of each rank begin with a cluster, what is left of their last one has no charge.
+// Copies the received atoms. Those of each rank begin with a new cluster; unused slots of a last cluster have no charge.
 template <class N>
 void VisitorsMesh<N>::take_in(CpuQueue& queue)
 {

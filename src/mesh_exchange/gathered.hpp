@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gathered: every rank adds up the charges of all, computes the whole mesh, and keeps the forces on its home atoms.
+// The method gathered: every rank sums the charges of all ranks, computes the whole mesh, and keeps the forces on its home atoms.
 #pragma once
 
 #include "mesh_exchange/patch.hpp"
@@ -20,7 +20,7 @@ public:
 
 private:
     int rank_;
-    mesh::PlaneRange summed_; // the rows whose energies are this rank's
+    mesh::PlaneRange summed_; // the rows of the spectrum whose energies this rank counts
     Mesh<N> mesh_;
     MeshPatch<N> patch_;
 };

@@ -35,8 +35,8 @@ MeshCut slab_cut(const std::array<int, 3>& points, int order, int ranks, int shi
     return cut;
 }
 
-// With d planes for atoms ahead, the shift is order - 1 + d. Those ahead have d - ahead left, those back what the halo reaches
-// beyond the last plane, reach + ahead - shift.
+// With d planes for atoms that move ahead out of their cells, the shift is order - 1 + d. Atoms may then move d
+// - ahead planes ahead. They may move back by the part of the halo beyond the last plane, reach + ahead - shift.
 int slab_shift(int order, double reach, double ahead)
 {
     const double planes = (reach + 2 * ahead - (order - 1)) / 2;

@@ -9,7 +9,7 @@ namespace parhelion {
 
 namespace {
 
-constexpr double least_room = 0.02; // nm, to stray where no step falls back: atoms of water go so far in a dozen steps
+constexpr double least_room = 0.02; // nm that atoms may move out of their cells on GPUs; water does so in a dozen steps
 
 } // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the mesh of a run on several ranks is made from: which way its work is shared, and the cut of that. Plain data, the same
-// on every rank, which stay for the run.
+// The data from which the mesh of a run on several ranks is made: the method by which ranks share the mesh, and
+// which rank computes which part (MeshCut). The data are the same on every rank and do not change during the run.
 #pragma once
 
 #include "base/box.hpp"
@@ -17,26 +17,26 @@ struct MeshSetup
     MeshParameters parameters;              // order 0: the run has no mesh
     MeshMethod method = MeshMethod::Bricks; // never Auto
     MeshCut cut;
-    double reach = 0; // nm, of the pair list: what halos cover
+    double reach = 0; // nm; reach of the pair list, which halos cover
 };
 
-// How the run's ranks divide the box.
+// How the ranks of a run divide the box.
 struct MeshCells
 {
-    std::array<int, 3> cells{1, 1, 1}; // in x, y, z, one a rank
-    int mesh_ranks = 0;                // ranks without a cell, behind all others
+    std::array<int, 3> cells{1, 1, 1}; // numbers of cells in x, y, z; one cell per rank
+    int mesh_ranks = 0;                // ranks without a cell, numbered after all others
     Box<double> box;                   // edges at the start of the run, nm
-    double reach = 0;                  // nm, of the pair list
-    double ahead = 0;                  // nm by which atoms may be ahead of their cells, at a repartition, along x
-    // May `shared` do a step as `bricks` does? If not, as on GPUs, atoms need room to stray, and no step has two parts of forces.
+    double reach = 0;                  // nm; reach of the pair list
+    double ahead = 0;                  // nm; how far atoms may be ahead of their cells along x at a repartition
+    // If false, as on GPUs, no step of `shared` is done as `bricks`. Atoms then need a margin, and add_rest() is not possible.
     bool may_fall_back = true;
-    bool forces_have_rest = false; // MeshWeights::rest, in some step
+    bool forces_have_rest = false; // true if MeshWeights::rest is not 0 in some step
 };
 
-// True if `shared` works where the cells are slabs along x, whatever `ranks.cells` are.
+// Returns true if `shared` works with cells that are slabs along x. The result does not depend on `ranks.cells`.
 bool slabs_can_share(const MeshParameters& parameters, const MeshCells& ranks);
 
-// Throws InputError E635 for a method that does not suit the cells. A lone rank has the whole mesh, whatever is asked.
+// Throws InputError E635 if the method does not suit the cells. A lone rank has the whole mesh whatever `asked` says.
 MeshSetup make_mesh_setup(const MeshParameters& parameters, MeshMethod asked, const MeshCells& cells);
 
 } // namespace parhelion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks of a run share PME's mesh, by name (--pme); mesh_exchange/rank_mesh.hpp says what they are.
+// The methods by which the ranks of a run share PME's mesh (--pme), by name. mesh_exchange/rank_mesh.hpp describes them.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@ namespace parhelion {
 
 enum class MeshMethod : std::uint8_t
 {
-    Auto, // what is expected to be the fastest
+    Auto, // the method that is expected to be fastest
     Gathered,
     Bricks,
     Shared,
-    Dedicated // with a number of ranks: dedicated:2
+    Dedicated // may have a number of mesh ranks: dedicated:2
 };
 inline constexpr std::array<std::string_view, 5> mesh_method_names = {"auto", "gathered", "bricks", "shared", "dedicated"};
 

@@ -10,7 +10,7 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::size_t extent_bytes = 64; // of a message of charges; what follows is aligned
+constexpr std::size_t extent_bytes = 64; // bytes in front of the charges in a message, so that charges are aligned
 
 std::size_t count_of(const mesh::PlaneRange& range) { return static_cast<std::size_t>(range.count); }
 
@@ -22,7 +22,7 @@ mesh::PlaneRange range_of_marked(const std::vector<char>& marked, int more)
     const auto is_marked = [&](int place) { return marked[static_cast<std::size_t>(place % places)] != 0; };
     const int begin = static_cast<int>(std::find(marked.begin(), marked.end(), 1) - marked.begin());
     if (begin == places) { return {}; }
-    // The longest stretch without a mark is what the range leaves out.
+    // The range excludes the longest stretch of places without a mark.
     int longest = 0, behind = begin, length = 0;
     for (int place = begin + 1; place <= begin + places; ++place)
     {
@@ -176,7 +176,7 @@ void MeshPatch<N>::spread(CpuQueue& queue, const ParticleState<N>& state, MeshGr
     add_up(queue, grid);
 }
 
-// Where the charges of this rank's planes are: in messages, and in its own patch.
+// Sums the charges of this rank's planes, which are in messages and in its own patch.
 template <class N>
 void MeshPatch<N>::take_in()
 {
@@ -213,7 +213,7 @@ void MeshPatch<N>::add_up(CpuQueue& queue, MeshGrid<N>& grid) const
                 for (int row = 0; row < extents_[r].rows.count; ++row)
                 {
                     const auto y = static_cast<std::size_t>(extents_[r].rows.plane(row, layout_.points[1]));
-                    // A patch that is here has all rows, a message those of its extent.
+                    // This rank's patch has all rows of the plane. A message has only the rows of its extent.
                     const ChargeSum* const of_row =
                         from + (static_cast<int>(r) == rank_ ? y : static_cast<std::size_t>(row)) * layout_.row;
                     for (std::size_t z = 0; z < layout_.row; ++z) { to[y * layout_.row + z] += of_row[z]; }

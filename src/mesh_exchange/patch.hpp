@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charges from the ranks that have atoms to those that have planes of the grid, and potentials back.
+// Sends charges from ranks with atoms to the owners of grid planes, and potentials back.
 //
-// A rank spreads its home atoms on a patch of its own: the planes and rows that they reach, with all points along z. Of this it
-// sends every owner of planes the piece that is there, and an owner adds what it gets in the order of ranks. Potentials of the
-// same pieces come back. How ranks divide the box and where atoms have strayed does not matter. Cost: a grid as large as the
-// patch, and a pass over each piece on either side.
+// A rank spreads its home atoms on its own patch: the planes and rows that these atoms reach, with all points
+// along z. It sends every owner of planes the piece of the patch on the owner's planes. An owner adds the pieces
+// in the order of ranks, and sends potentials of the same pieces back. The division of the box does not matter,
+// nor how far atoms have moved. Cost: a grid as large as the patch, and a pass over each piece on either side.
 #pragma once
 
 #include "interactions/mesh/mesh.hpp"
@@ -16,7 +16,7 @@
 
 namespace parhelion {
 
-// The shortest range around `marked.size()` places that holds all marked ones, and `more` places behind; none marked: empty.
+// Returns the shortest periodic range of places with all marked ones and the `more` places after the last; empty: none is marked.
 mesh::PlaneRange range_of_marked(const std::vector<char>& marked, int more);
 
 enum class Potentials : std::uint8_t
@@ -34,28 +34,28 @@ public:
 
     MeshPatch(const MeshCut& cut, const mesh::Layout& layout, Communicator& comm, Potentials potentials);
 
-    // Spreads home atoms, and adds up the charges of this rank's planes, those of all ranks, in `grid`. Collective.
+    // Spreads home atoms, and sums the charges from all ranks on this rank's planes into `grid`. Collective.
     void spread(CpuQueue& queue, const ParticleState<N>& state, MeshGrid<N>& grid);
-    // Forces of home atoms, `weight` times, from the potentials that all ranks have on their planes. Collective, after spread().
+    // Adds `weight` times the forces on home atoms, from potentials that the planes' owners send. Collective, after spread().
     void gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight, ForceBuffers<N>& buffers);
-    // The same forces once more, added to state.f, from the potentials that gather() has brought.
+    // Adds `weight` times the forces of gather() to state.f, from the potentials that gather() has received.
     void gather_again(CpuQueue& queue, int weight, ParticleState<N>& state) const;
 
-    // Of what others send to one rank: bytes of all slots in its arena.
+    // Returns the bytes that the slots of all messages to `rank` take in its arena.
     static std::size_t payload_bytes(const MeshCut& cut, const mesh::Layout& layout, int rank, Potentials potentials);
 
 private:
-    // Which part of a patch a message is about.
+    // The part of a patch that a message contains.
     struct Extent
     {
         mesh::PlaneRange planes, rows;
     };
-    // The planes that an extent has of an owner's: counted as the owner does, and as the extent does.
+    // The planes that an extent shares with an owner, by their number on the owner, and by their number in the extent.
     struct Piece
     {
         std::vector<int> of_owner, of_extent;
     };
-    // A part of a grid [plane][y][row]: what a message holds of it, [plane][row of the extent][row].
+    // A part of a grid [plane][y][row]. A message holds it as [plane][row of the extent][row].
     struct Rows
     {
         const std::vector<int>& planes;
@@ -81,11 +81,11 @@ private:
     std::optional<PeerMessages> potentials_;
     MeshAtoms<N> atoms_;
     AlignedVector<ChargeSum> patch_;                    // [plane][y][row]
-    AlignedVector<Real> patch_potentials_;              // likewise
-    std::vector<std::vector<char>> marks_;              // [thread]: planes, then rows
-    std::vector<std::size_t> bytes_;                    // by rank, of the messages to it
-    std::vector<Extent> extents_;                       // by rank
-    std::vector<std::vector<const ChargeSum*>> pieces_; // [plane of this rank][rank]: the first of its rows; null: none
+    AlignedVector<Real> patch_potentials_;              // potentials of the patch, in the same layout
+    std::vector<std::vector<char>> marks_;              // [thread]: marks of planes, then of rows
+    std::vector<std::size_t> bytes_;                    // for each rank: bytes of the message to it
+    std::vector<Extent> extents_;                       // extent of each rank's patch
+    std::vector<std::vector<const ChargeSum*>> pieces_; // [plane of this rank][rank]: first row of its piece; null: no piece
 };
 
 } // namespace parhelion

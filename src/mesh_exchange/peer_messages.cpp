@@ -9,7 +9,7 @@ PeerMessages::PeerMessages(Communicator& comm, const std::string& label, int dep
 {
     for (int peer = 0; peer < comm.ranks(); ++peer) { capacity_.push_back(peer == rank_ ? 0 : capacity(rank_, peer)); }
     for_peers([&](int peer, ChannelPair& channels) {
-        // Never empty: an address says that there is a slot.
+        // The capacity is never zero, because an address marks an existing slot.
         const auto options = [&](std::size_t bytes) {
             return ChannelOptions{.depth = depth, .credits = Credits::No, .capacity = bytes + 1};
         };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message to every other rank and one from each of them, all at once: what every exchange of the mesh consists of. Messages of
-// no bytes signal like any other.
+// An exchange in which every rank sends a message to every other rank, all at once. Every
+// exchange of the mesh consists of these. Messages of no bytes signal like any other message.
 //
-// Slots have the size of the largest message and stay for the run. They are used again without credits. An exchange that follows
-// another needs one slot: who sends in the second has read what came in the first. One that follows itself needs two, as a peer
-// may be an exchange ahead. docs/design/communication.md has the argument; the model is mesh_exchange.pml.
+// Payload slots have the size of the largest message, stay for the run and are reused without credits. If two exchanges
+// alternate, one slot is enough: a rank that sends in the second has read the messages of the first. An exchange that
+// follows itself needs two, as a peer may be one exchange ahead. See docs/design/communication.md; model mesh_exchange.pml.
 #pragma once
 
-#include "comm/communicator.hpp"
+#include "comm/world/communicator.hpp"
 
 #include <functional>
 #include <string>
@@ -18,16 +18,16 @@ namespace parhelion {
 class PeerMessages
 {
 public:
-    // capacity(source, destination): bytes of the largest message from one rank to another; depth: slots of each. Every rank
-    // makes its own with the same arguments.
+    // capacity(source, destination): bytes of the largest message from one rank to another. depth: slots of each
+    // channel. Every rank constructs its own object with the same arguments.
     using Capacity = std::function<std::size_t(int source, int destination)>;
-    // Ranks before `first` take no part and make none.
+    // Ranks before `first` take no part in the exchange and construct no object.
     PeerMessages(Communicator& comm, const std::string& label, int depth, const Capacity& capacity, int first = 0);
 
-    // Of its arena, for a slot of messages of up to so many bytes.
+    // Returns the bytes that a slot takes in the arena, for messages of at most `capacity` bytes.
     static std::size_t slot_bytes(std::size_t capacity) { return round_up_window(capacity + 1); }
 
-    // Slots for the next messages, to be packed at out(peer); then all are signalled, bytes(peer) long.
+    // Acquires slots for the next messages, which the caller packs at out(peer). publish() signals all; bytes(peer) is a length.
     void begin();
     std::byte* out(int peer) const { return out_[static_cast<std::size_t>(peer)]; }
     template <class Bytes>
@@ -36,7 +36,7 @@ public:
         for_peers([&](int peer, ChannelPair& channels) { channels.send.publish(bytes(peer)); });
     }
 
-    // The messages of all peers, at in(peer) until the next call. Throws CommError, PeerAborted.
+    // Waits for the messages of all peers, which are at in(peer) until the next call. Throws CommError, PeerAborted.
     void await();
     std::byte* in(int peer) const { return in_[static_cast<std::size_t>(peer)]; }
 
@@ -51,8 +51,8 @@ private:
     }
 
     int rank_, first_;
-    std::vector<ChannelPair> channels_; // by rank; none to itself
-    std::vector<std::size_t> capacity_; // of messages sent
+    std::vector<ChannelPair> channels_; // channels with each rank; unused for this rank
+    std::vector<std::size_t> capacity_; // capacity of the messages to each rank
     std::vector<std::byte*> out_, in_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's planes of the grid, from their charges to their potentials: what all ways have in common that deal the mesh out.
+// A rank's planes of the grid, from their charges to their potentials. All methods that divide the mesh have this in common.
 #pragma once
 
 #include "interactions/mesh/mesh.hpp"
@@ -17,16 +17,16 @@ public:
     MeshPlanes(const MeshSetup& setup, Communicator& comm);
 
     const mesh::Layout& layout() const { return transforms_.layout(); }
-    MeshGrid<N>& grid() { return grid_; } // for who adds up charges elsewhere
-    // Charges of atoms that are sorted by these planes.
+    MeshGrid<N>& grid() { return grid_; } // lets a caller sum charges into the grid
+    // Spreads the charges of atoms that are sorted by these planes.
     void spread(CpuQueue& queue, const ParticleState<N>& state, const MeshAtoms<N>& atoms);
-    // Potentials from charges, with energies and virial on request, unless charges are missing somewhere: false. Collective.
+    // Replaces charges by potentials, with energies and virial on request. Returns false if a rank lacks charges. Collective.
     bool find_potentials(CpuQueue& queue, const ParticleState<N>& state, Charges charges, ForceBuffers<N>& buffers,
                          Compute compute);
     const Real* potentials() { return grid_.values(); }
 
 private:
-    bool adds_background_; // one rank does
+    bool adds_background_; // true on one rank only
     MeshTransforms<Real> transforms_;
     MeshSpectrum<Real> spectrum_;
     MeshGrid<N> grid_;

@@ -69,7 +69,7 @@ std::size_t RankMesh<N>::payload_bytes(const MeshSetup& setup)
         {
         case MeshMethod::Gathered:
             return MeshPatch<N>::payload_bytes(setup.cut, layout, rank, Potentials::StayThere);
-        case MeshMethod::Dedicated: // atoms have room beside the halo's
+        case MeshMethod::Dedicated: // messages of atoms fit into memory that is counted for halos
             return setup.cut.has_mesh(rank) ? Spectrum::payload_bytes(setup.cut, layout, rank) : 0;
         default:
             return MeshPatch<N>::payload_bytes(setup.cut, layout, rank, Potentials::ComeBack) +
@@ -81,7 +81,7 @@ std::size_t RankMesh<N>::payload_bytes(const MeshSetup& setup)
     return most;
 }
 
-// Grids, spectra, work areas and lists of atoms; tables of a line's length count for nothing.
+// Counts grids, spectra, work areas and lists of atoms. Neglects tables whose length is that of one row.
 template <class N>
 std::size_t RankMesh<N>::bytes(const MeshSetup& setup, int rank, int cells_x, std::size_t slots, int threads)
 {
@@ -94,10 +94,10 @@ std::size_t RankMesh<N>::bytes(const MeshSetup& setup, int rank, int cells_x, st
         return planes * rows * layout.spectrum_row() * sizeof(Real);
     };
     const std::size_t of_threads = static_cast<std::size_t>(threads) * mesh::work_size(layout) * sizeof(Real);
-    const std::size_t atoms = 2 * slots * sizeof(std::int32_t); // their planes, and their order
+    const std::size_t atoms = 2 * slots * sizeof(std::int32_t); // the atoms' planes, and the order of atoms
     const std::size_t whole = grid(points) + spectrum(points, all_rows) + of_threads + atoms;
     if (setup.cut.ranks() == 1) { return whole; }
-    // The planes of a cell, and those that splines reach.
+    // The planes of a cell, plus the planes that the splines of its atoms reach.
     const std::size_t patch_planes =
         std::min(points, points / static_cast<std::size_t>(cells_x) + 1 + static_cast<std::size_t>(setup.parameters.order));
     const std::size_t patch_charges = patch_planes * layout.plane() * sizeof(mesh::ChargeSum<N>);
@@ -110,7 +110,7 @@ std::size_t RankMesh<N>::bytes(const MeshSetup& setup, int rank, int cells_x, st
     {
         return setup.cut.has_mesh(rank) ? own + slots * VisitorsMesh<N>::bytes_of_visitor : atoms;
     }
-    // Where planes lie with the atoms, a patch is for steps in which some have strayed.
+    // With `shared` the patch is used only in steps in which atoms are too far outside of their cells.
     return setup.method == MeshMethod::Shared ? own : own + patch_charges + patch_planes * layout.plane() * sizeof(Real);
 }
 

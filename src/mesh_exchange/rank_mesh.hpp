@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// PME's mesh of a run on several ranks: forces on home atoms, and this rank's part of energy and virial.
+// PME's mesh of a run on several ranks: computes forces on home atoms, and this rank's part of energy and virial.
 //
-// Several ways to share the work, one result; in reproducible policies the bits are those of a lone rank.
-//   gathered   every rank gets the charges of all and computes the whole mesh: one exchange, no gain in speed. The reference.
-//   bricks     planes of the grid and rows of the spectrum are dealt out: charges to their owners, spectra to who solves them and
-//              back, potentials to who has the atoms. Any grid of ranks.
-//   shared     planes lie where the atoms are that reach them, at home or in the halo: spectra alone are exchanged. Slabs along
-//              x.
-//   dedicated  some ranks have no atoms and do the mesh for the others, who send them positions and charges and get forces.
+// Ranks share the work by one of these methods; the result is the same. Reproducible policies have the bits of a lone rank.
+//   gathered   every rank gets all charges and computes the whole mesh: one exchange, no gain in speed. It is the reference.
+//   bricks     planes of the grid and rows of the spectrum are divided among ranks. Charges go to the planes' owners, spectra to
+//              the ranks that solve them and back, potentials to the ranks with the atoms. It works on any grid of ranks.
+//   shared     a rank's planes are those that its home and halo atoms reach, so only spectra are exchanged. Cells must be slabs
+//              along x.
+//   dedicated  mesh ranks have no atoms and compute the mesh; particle ranks send them positions and charges, and get forces.
 #pragma once
 
-#include "comm/communicator.hpp"
+#include "comm/world/communicator.hpp"
 #include "interactions/mesh/mesh.hpp"
 #include "mesh_exchange/mesh_setup.hpp"
 
@@ -18,21 +18,21 @@
 
 namespace parhelion {
 
-// What a method does; a class for each implements it.
+// The interface of a method; each method is a class that implements it.
 template <class N>
 class SharedMesh
 {
 public:
     virtual ~SharedMesh() = default;
-    // When atoms have changed owner and order and there is a new halo. Collective.
+    // Call it after atoms have changed owner and order and a new halo exists. Collective.
     virtual void after_repartition(const ParticleState<N>&) {}
-    // Where positions are there that compute() will be called with: what others can go on with meanwhile.
+    // Sends the data that other ranks need before compute(). Call it as soon as the positions for compute() exist.
     virtual void start(CpuQueue&, const ParticleState<N>&) {}
-    // As Mesh::compute(), of a state that may have halo atoms, whose forces go to their owners with all others; with a rest, it
-    // leaves none on halo atoms. Collective.
+    // Does the same as Mesh::compute(), for a state that may have halo atoms. Forces on halo atoms are returned to
+    // their owners with all other forces. If MeshWeights::rest is not 0, no forces are left on halo atoms. Collective.
     virtual void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
                          const MeshWeights& weights) = 0;
-    // As Mesh::add_rest().
+    // Adds weights.rest times the mesh's forces to state.f, as Mesh::add_rest() does.
     virtual void add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state) = 0;
 };
 
@@ -55,15 +55,15 @@ public:
                  const MeshWeights& weights = {});
     void add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state);
 
-    // Bytes that messages to a rank take in its arena.
+    // Returns the bytes that messages to one rank take in its arena.
     static std::size_t payload_bytes(const MeshSetup& setup);
-    // What a rank's mesh takes besides, once it has been computed. cells_x: cells of ranks along x, of which the rank's home
-    // atoms, in so many slots, fill one. Of a rank that has others' atoms: their slots.
+    // Returns the bytes of a rank's mesh outside of the arena, after the first compute(). cells_x: number of cells
+    // along x. slots: of the rank's home atoms, which fill one cell; on a mesh rank those of the received atoms.
     static std::size_t bytes(const MeshSetup& setup, int rank, int cells_x, std::size_t slots, int threads);
 
 private:
     bool is_used_;
-    Mesh<N> lone_; // of a rank that is alone
+    Mesh<N> lone_; // mesh of a lone rank
     std::unique_ptr<SharedMesh<N>> shared_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// shared: planes lie where the atoms are that reach them, at home or in the halo, so that charges need no message; forces on halo
-// atoms go home with all others. Where an atom has strayed too far, all ranks do that step as bricks does: the exchange of
-// spectra says so, before anybody has used one. Likewise where a rest of the force is to come later, as it then is at home.
+// The method shared: a rank's planes are those that its home and halo atoms reach, so charges need no message. Forces on
+// halo atoms return with all others. If an atom is too far out of its cell, all ranks do that step as `bricks` does: the
+// exchange of spectra tells them before any is used. They also do so if MeshWeights::rest adds forces, on home atoms only.
 #pragma once
 
 #include "mesh_exchange/bricks.hpp"
@@ -20,11 +20,11 @@ public:
     void add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state) override;
 
 private:
-    BricksMesh<N> bricks_; // planes and spectra, and the way out
+    BricksMesh<N> bricks_; // has the planes and spectra, and does the steps that `shared` cannot do
     mesh::PlaneRange planes_;
     double reach_;
     SlabLimits limits_;
-    MeshAtoms<N> atoms_; // home and halo
+    MeshAtoms<N> atoms_; // home and halo atoms that reach the planes
 };
 
 } // namespace parhelion

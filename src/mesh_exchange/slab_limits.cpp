@@ -14,23 +14,23 @@ template <class N>
 void SlabLimits::follow(const ParticleState<N>& state, double reach)
 {
     const auto ranks = static_cast<std::uint64_t>(cut_.ranks());
-    const auto border = [&](std::uint64_t cell) { return ((cell << 32) + ranks - 1) / ranks; }; // as CellGrid::lower()
+    const auto border = [&](std::uint64_t cell) { return ((cell << 32) + ranks - 1) / ranks; }; // as in CellGrid::lower()
     const auto here = static_cast<std::uint64_t>(rank_);
     const auto half = static_cast<std::int64_t>((border(here + 1) - border(here)) / 2);
     const auto middle = static_cast<std::uint32_t>(border(here) + static_cast<std::uint64_t>(half));
     const double edge = state.box.edges().heights().x, cell = edge / cut_.ranks();
-    const double surely = reach * (1 - 1e-6); // against rounding; halos reach a little farther
+    const double surely = reach * (1 - 1e-6); // reach less a margin for rounding; halos reach slightly farther
     reaches_back_.assign(state.home_clusters(), 0);
     for (std::size_t c = 0; c < state.home_clusters(); ++c)
     {
-        // From the cell's lower border, the short way round its middle.
+        // Offsets of atoms from the cell's lower border, wrapped around the cell's middle.
         std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
         for (std::size_t slot = c * cluster_size; slot < (c + 1) * cluster_size; ++slot)
         {
             const std::uint32_t x = leading_bits(state.x.get(slot).x);
             lowest = std::min(lowest, std::int64_t{static_cast<std::int32_t>(x - middle)} + half);
         }
-        double gap = static_cast<double>(lowest) * edge * 0x1p-32; // to the cell of a rank behind
+        double gap = static_cast<double>(lowest) * edge * 0x1p-32; // nm, down to the cell that is `behind` cells back
         for (int behind = 0; behind < cut_.ranks(); ++behind)
         {
             const int rank = (rank_ - behind + cut_.ranks()) % cut_.ranks();
@@ -49,7 +49,7 @@ bool SlabLimits::are_kept(CpuQueue& queue, const ParticleState<N>& state) const
 {
     const int points = cut_.points[0];
     const mesh::PlaneRange& own = cut_.planes[static_cast<std::size_t>(rank_)];
-    const int last = own.first + own.count - 1; // may be beyond the box
+    const int last = own.first + own.count - 1; // may be larger than the number of planes of the box
     std::vector<char> kept(static_cast<std::size_t>(queue.threads()), 1);
     queue.run([&](int thread) {
         const auto [begin, end] = queue.range(state.home_clusters(), 1, thread);

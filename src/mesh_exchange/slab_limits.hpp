@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// May the owners of planes add up charges from the home and halo atoms that they have, without asking anybody?
+// Checks whether the owners of planes can sum charges from their home and halo atoms alone, without messages.
 //
-// Cells are slabs of the box along x, and a rank's planes lie ahead of its cell's by a few (mesh_cut.hpp, shared_cut). So the
-// atoms that reach them are at home or ahead, in its halo, as long as nobody strays too far. That must hold for every atom and
-// every plane; each rank says it for its home atoms: whose planes does an atom reach, and do they all have it in their halo?
-// Cost: at a repartition and in every step a look at the x of every home atom.
+// Cells are slabs of the box along x, and a rank's planes lie a few planes ahead of its cell (mesh_cut.hpp, slab_cut). So
+// the atoms that reach its planes are home atoms or atoms ahead, in its halo, unless one has moved too far. This must hold
+// for every atom and every plane. Each rank checks for its home atoms which planes an atom reaches, and whether all owners
+// of these planes have it in their halo. Cost: at a repartition and in every step a load of the x of every home atom.
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -21,19 +21,19 @@ class SlabLimits
 public:
     SlabLimits(const MeshCut& cut, int rank);
 
-    // At a repartition, when every rank has the halo of a pair list that reaches so far (nm).
+    // Notes which owners have which atoms. Call it at a repartition, when every rank has a halo of this reach (nm).
     template <class N>
     void follow(const ParticleState<N>& state, double reach);
 
-    // Is every charged home atom on the ranks whose planes it reaches?
+    // Returns true if every charged home atom is on all ranks whose planes it reaches.
     template <class N>
     bool are_kept(CpuQueue& queue, const ParticleState<N>& state) const;
 
 private:
     MeshCut cut_;
     int rank_;
-    // Planes are counted from the end of this rank's, backwards: its own are the first, then those of the rank behind, and so on.
-    std::vector<std::int32_t> reaches_back_; // by home cluster: for how many planes there is a rank that has it
+    // Planes are counted backwards from this rank's last plane: first its own, then those of the rank behind, and so on.
+    std::vector<std::int32_t> reaches_back_; // for each home cluster: the number of such planes whose owners have the cluster
 };
 
 } // namespace parhelion

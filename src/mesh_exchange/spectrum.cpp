@@ -10,7 +10,7 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::size_t header_bytes = 128; // of a message: are there charges? What follows is aligned
+constexpr std::size_t header_bytes = 128; // bytes before the spectrum in a message: the flag Charges, padded for alignment
 
 std::size_t range_size(const mesh::PlaneRange& range) { return static_cast<std::size_t>(range.count); }
 

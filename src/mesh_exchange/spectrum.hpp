@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spectra from the ranks that have planes to those that solve rows, and back: the two halves of a transposition, each a message
-// to every other rank.
+// Sends spectra from the ranks with planes to the ranks that solve rows, and back. These are the
+// two halves of a transposition. In each half every rank sends a message to every other rank.
 //
-// Transforms store straight into the messages, and are read from them: a message from one rank to another is the sender's planes
-// of the receiver's rows, [plane][row], each row as in mesh_kernels.hpp; back it is the same. What stays on a rank lies in an
-// array of the same shape. Only ranks that have a part of the mesh make one.
+// Transforms write directly into the messages and read from them. A message from one rank to another holds the sender's
+// planes of the receiver's rows, [plane][row], with rows as in mesh_kernels.hpp. The message back has the same layout.
+// The part that stays on a rank is in an array of this shape. Only ranks with a part of the mesh construct this object.
 #pragma once
 
 #include "interactions/mesh/mesh_transforms.hpp"
@@ -16,7 +16,7 @@
 
 namespace parhelion {
 
-// Does a rank have the charges of its planes?
+// Says whether a rank has all charges of its planes.
 enum class Charges : std::uint8_t
 {
     Here,
@@ -29,23 +29,23 @@ class MeshSpectrum
 public:
     MeshSpectrum(const MeshCut& cut, const mesh::Layout& layout, Communicator& comm);
 
-    // From charges on this rank's planes, in `grid`, to potentials there. If charges are missing on any rank, all return false
-    // with nothing done; another exchange than this one must then come before the next call. Collective.
+    // Replaces the charges on this rank's planes, in `grid`, by potentials. If charges are missing on any rank, all
+    // ranks return false and nothing is done; an exchange of another kind must then precede the next call. Collective.
     bool find_potentials(CpuQueue& queue, MeshTransforms<Real>& transforms, Charges charges, Real* grid, Compute compute);
 
-    // Of what others send to one rank: bytes of all slots in its arena.
+    // Returns the bytes that the slots of all messages to `rank` take in its arena.
     static std::size_t payload_bytes(const MeshCut& cut, const mesh::Layout& layout, int rank);
 
 private:
-    // Bytes of the messages between one who has planes and one who solves rows, either way.
+    // Returns the bytes of a message between a rank with planes and a rank that solves rows; both directions have the same.
     static std::size_t message_bytes(const MeshCut& cut, const mesh::Layout& layout, int has_planes, int has_rows);
-    // Where the spectrum of this rank's planes is, and of the rows that it solves, with the blocks of other ranks wherever
-    // `block` says: (rank) -> first number.
+    // Set the addresses of the rows of this rank's planes, and of the rows that it solves.
+    // block(rank) returns the address of the first number of another rank's block.
     template <class Block>
     void place_planes(Block&& block);
     template <class Block>
     void place_rows(Block&& block, std::vector<Real*>& parts) const;
-    // The first number of the block from or to a rank.
+    // Returns the address of the first number of the block that is sent to, or received from, a rank.
     Real* block(int rank, std::byte* slot);
     bool are_missing_anywhere(Charges here) const;
 
@@ -53,9 +53,9 @@ private:
     mesh::Layout layout_;
     int rank_;
     PeerMessages there_, back_;
-    AlignedVector<Real> own_;      // [plane][row] of this rank's planes and rows
-    std::vector<Real*> planes_;    // [plane][y]
-    std::vector<Real*> from_, to_; // [x]
+    AlignedVector<Real> own_;      // the part that stays here: [plane][row] of this rank's planes and rows
+    std::vector<Real*> planes_;    // [plane][y]: address of each row
+    std::vector<Real*> from_, to_; // [x]: solved rows in received messages, in messages back
 };
 
 } // namespace parhelion

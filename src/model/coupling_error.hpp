@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// By how much a coupling interval h makes a thermostat's kinetic energy, or a barostat's volume, fluctuate too much: the relative
-// error of its variance, to leading order. Two errors add up.
+// Estimates how much a coupling interval h adds to the fluctuations of a thermostat's kinetic energy or a barostat's volume: the
+// relative error of the variance, to leading order. It is the sum of two errors.
 //
-// By the period: the coupling's own motion with finite steps.
+// The first is the error of the period. It comes from the finite steps of the coupling's own motion.
 //   v-rescale: 0. The kinetic energy is drawn from its distribution, whatever the interval.
 //   Berendsen: h / (2 tau). x' = x (1 - h/tau) + noise has the variance of dx = -x dt/tau + noise times 1 / (1 - h/(2 tau)).
-//   C-rescale: the same, and as much again as the pressure answers at once beyond what stays: G h / (2 tau).
+// C-rescale: G h / (2 tau), because a part of the pressure responds to a scaling at once.
 //   Nose-Hoover: 2 pi^2 (h/tau)^2. x' = x - 2 h xi', xi' = xi + h w^2 x with w = 2 pi / tau is the symplectic Euler scheme of an
 //   oscillator of frequency W = sqrt(2) w. It keeps w^2 x^2 + 2 xi^2 - 2 h w^2 x xi, so the variance of x is that of short steps
 //   times 1 / (1 - W^2 h^2 / 4).
-//   Parrinello-Rahman: the same with W^2 = G (2 pi / tau)^2: pi^2 G (h/tau)^2.
-// G is the stiffness of the box at once over the one by the given compressibility: 5/3 for an ideal gas. That is for all edges
-// together, their fastest motion. n joined edges have (n + 2) / 3, so that what holds for the volume holds for every edge.
+//  Parrinello-Rahman: as for Nose-Hoover, with W^2 = G (2 pi / tau)^2. The error is pi^2 G (h/tau)^2.
+// G is the instantaneous stiffness of the box over that of the given compressibility: 5/3 for an ideal gas. This value holds for
+// edges that scale together, the fastest motion. For n joined edges it is (n + 2) / 3, so the bound holds for every edge.
 //
-// By the lag, of Nose-Hoover and Parrinello-Rahman: they hear K or P before each scaling only. Let that forget in a time s. Its
-// noise comes in at every coupling in full. The friction is its answer to earlier scalings, as far as it is left after h, 2 h and
-// so on. So noise over friction is too large by 1 + h / (2 s - h), whatever tau is (docs/decisions/0033-coupling-intervals.md).
+// The second is the error of the lag. It affects Nose-Hoover and Parrinello-Rahman, which see K or P only before a scaling.
+// Let K or P decorrelate in a time s. Its noise enters in full at each coupling. Friction is the response to earlier scalings,
+// decayed after h, 2 h, ... Noise over friction is then too large by 1 + h / (2 s - h), for any tau (decision 0033).
 #pragma once
 
 #include "base/units.hpp"
@@ -25,7 +25,7 @@
 
 namespace parhelion {
 
-// What intervals chosen by the program keep to, if any does.
+// The bound of the error for intervals that the program chooses. If no interval meets it, a larger error is accepted.
 constexpr double coupling_error_bound = 0.02;
 
 struct CouplingError
@@ -37,7 +37,7 @@ struct CouplingError
 namespace coupling_error_detail {
 
 constexpr double stiffness = 5.0 / 3;
-// s, ps: as measured, 0.055 of the kinetic energy of liquid argon, 0.135 of the pressure of an ideal gas with tau-t = 0.1 ps.
+// The decorrelation time s, ps, as measured: for K, in liquid argon; for P, in an ideal gas with tau-t = 0.1 ps.
 constexpr double memory_of_kinetic_energy = 0.055, memory_of_pressure = 0.135;
 
 inline double lag(double interval, double memory)
@@ -47,7 +47,7 @@ inline double lag(double interval, double memory)
 
 } // namespace coupling_error_detail
 
-// Of the variance of the kinetic energy; tau-t and the interval in ps, > 0.
+// Returns the error of the variance of the kinetic energy. tau-t and the interval are in ps and > 0.
 inline CouplingError coupling_error(Thermostat kind, double tau, double interval)
 {
     namespace detail = coupling_error_detail;
@@ -63,7 +63,7 @@ inline CouplingError coupling_error(Thermostat kind, double tau, double interval
     }
 }
 
-// Of the variance of the volume; tau-p and the interval in ps, > 0.
+// Returns the error of the variance of the volume. tau-p and the interval are in ps and > 0.
 inline CouplingError coupling_error(Barostat kind, double tau, double interval)
 {
     namespace detail = coupling_error_detail;
@@ -81,14 +81,15 @@ inline CouplingError coupling_error(Barostat kind, double tau, double interval)
     }
 }
 
-// v-rescale has no error; so many intervals in tau-t still show how fast the energy relaxes.
+// The interval of v-rescale causes no error. This many intervals within tau-t still resolve how fast the energy relaxes.
 constexpr double least_intervals = 5;
-// In every step Parrinello-Rahman's pressure is one step behind the box, which drives the box: 2.4 kT/ns/atom in argon at 4 fs.
+// With an interval of 1, the pressure that drives the box of Parrinello-Rahman
+// lags by one step. This gave an energy drift of 2.4 kT/ns/atom in argon at 4 fs.
 inline int least_interval(Thermostat) { return 1; }
 inline int least_interval(Barostat kind) { return kind == Barostat::ParrinelloRahman ? 2 : 1; }
 
-// The longest interval in steps that keeps to the bound, a divisor of 100; where none does, the shortest that makes sense, unless
-// the period wants less. tau, dt: ps.
+// Returns the longest interval in steps, among some divisors of 100, whose error is within the bound. If no interval is within
+// it, the result is the shortest sensible interval, or 1 if the error of the period demands that. tau and dt are in ps.
 template <class Kind>
 int longest_coupling_interval(Kind kind, double tau, double dt)
 {

@@ -13,7 +13,7 @@ namespace parhelion {
 
 namespace {
 
-// The constraints at each atom, those that are laid aside excepted.
+// The constraints at each atom, without those that lay_aside() has removed.
 class Holds
 {
 public:
@@ -28,7 +28,7 @@ public:
         }
     }
 
-    // Lays aside atoms while there are some of which may_go(constraints at the atom) is true.
+    // Removes atoms with their constraints as long as may_go(constraints at the atom) is true for some atom.
     template <class MayGo>
     void lay_aside(MayGo&& may_go)
     {
@@ -71,7 +71,7 @@ private:
 
 double square(double x) { return x * x; }
 
-// Of up to three unit vectors: the squared volume that they span.
+// Returns the squared volume that up to three unit vectors span.
 double spanned(const std::vector<std::size_t>& which, const std::vector<Vec3<double>>& unit)
 {
     switch (which.size())
@@ -87,7 +87,7 @@ double spanned(const std::vector<std::size_t>& which, const std::vector<Vec3<dou
     }
 }
 
-// A row of the Jacobian, by atom: a part of all atoms that is not zero.
+// A row of the Jacobian as a map from atom to vector. The vector of an atom that is not in the map is zero.
 using Row = std::map<std::int32_t, Vec3<double>>;
 
 double product(const Row& p, const Row& q)
@@ -110,7 +110,7 @@ std::vector<std::size_t> dependent_constraints(const std::vector<Constraint>& co
     for (const Vec3<double>& d : direction) { unit.push_back((1 / norm(d)) * d); }
     Holds holds(constraints);
     holds.lay_aside([&](const std::vector<std::size_t>& held) { return spanned(held, unit) >= independent_part; });
-    std::vector<Row> basis; // orthonormal
+    std::vector<Row> basis; // an orthonormal basis of the rows so far
     std::vector<std::size_t> dependent;
     for (const std::size_t i : holds.left())
     {
@@ -151,7 +151,7 @@ std::vector<std::size_t> flat_triangles(const std::vector<Constraint>& constrain
             const auto other = of_pair.find(std::minmax(middle, c.b));
             if (middle == c.b || other == of_pair.end()) { continue; }
             const double p = constraints[of_pair[std::minmax(middle, c.a)]].length, q = constraints[other->second].length;
-            const double cosine = (square(p) + square(q) - square(c.length)) / (2 * p * q); // of the angle between p and q
+            const double cosine = (square(p) + square(q) - square(c.length)) / (2 * p * q); // cosine of the angle between p and q
             if (cosine < 0 && 1 - square(cosine) < independent_part)
             {
                 flat.push_back(i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The energy terms a force evaluation produces, under GROMACS' names, and their sums. Everything else an energy file holds
-// (kinetic, total, conserved, pressure ...) is derived from these and from the state by engine/observe.
+// The energy terms of a force evaluation, under GROMACS' names, and their sums. engine/observe derives all other
+// quantities of an energy file (kinetic, total, conserved energy, pressure, ...) from these and the state.
 #pragma once
 
 #include "base/numerics.hpp"
@@ -18,13 +18,22 @@ enum class EnergyTerm : std::uint8_t
 {
     Bond,
     G96Bond,
+    MorseBond,
+    CubicBond,
     HarmonicPotential,
+    FeneBond,
+    BoundedBond,
     Angle,
     G96Angle,
     RestrictedAngle,
+    CrossBondBond,
+    CrossBondAngle,
     UreyBradley,
+    QuarticAngle,
     ProperDihedral,
     RyckaertBellemans,
+    RestrictedDihedral,
+    BendingTorsion,
     HarmonicImproper,
     PeriodicImproper,
     Cmap,
@@ -42,22 +51,31 @@ enum class EnergyTerm : std::uint8_t
     DihedralRestraint,
 };
 
-// A row for each term, in the order in which energy files have them.
+// The table has one row for each energy term, in the order of the terms in energy files.
 struct EnergyTermRow
 {
     EnergyTerm term;
-    std::string_view name; // in energy files
+    std::string_view name; // the term's name in energy files
 };
 inline constexpr EnergyTermRow energy_term_table[] = {
     {EnergyTerm::Bond, "Bond"},
     {EnergyTerm::G96Bond, "G96Bond"},
+    {EnergyTerm::MorseBond, "Morse"},
+    {EnergyTerm::CubicBond, "Cubic Bonds"},
     {EnergyTerm::HarmonicPotential, "Harmonic Pot."},
+    {EnergyTerm::FeneBond, "FENE Bonds"},
+    {EnergyTerm::BoundedBond, "Restraint Pot."},
     {EnergyTerm::Angle, "Angle"},
     {EnergyTerm::G96Angle, "G96Angle"},
     {EnergyTerm::RestrictedAngle, "Restr. Angles"},
+    {EnergyTerm::CrossBondBond, "Bond-Cross"},
+    {EnergyTerm::CrossBondAngle, "BA-Cross"},
     {EnergyTerm::UreyBradley, "U-B"},
+    {EnergyTerm::QuarticAngle, "Quartic Angles"},
     {EnergyTerm::ProperDihedral, "Proper Dih."},
     {EnergyTerm::RyckaertBellemans, "Ryckaert-Bell."},
+    {EnergyTerm::RestrictedDihedral, "Restr. Dih."},
+    {EnergyTerm::BendingTorsion, "CBT Dih."},
     {EnergyTerm::HarmonicImproper, "Improper Dih."},
     {EnergyTerm::PeriodicImproper, "Per. Imp. Dih."},
     {EnergyTerm::Cmap, "CMAP Dih."},
@@ -77,7 +95,7 @@ inline constexpr EnergyTermRow energy_term_table[] = {
 inline constexpr int energy_terms = static_cast<int>(std::size(energy_term_table));
 static_assert(is_in_order(energy_term_table, &EnergyTermRow::term));
 
-// Energies by term (kJ/mol) and the virial -1/2 sum r (x) f (kJ/mol) of the forces behind them.
+// The energies by term (kJ/mol), and the virial -1/2 sum r (x) f (kJ/mol) of the forces that belong to these terms.
 struct EnergyVirial
 {
     std::array<double, energy_terms> energy{};
@@ -93,7 +111,7 @@ struct EnergyVirial
     }
 };
 
-// One thread's running sums of the same, in a type whose result does not depend on the order where N asks for that.
+// The same energies and virial as sums of one thread. If policy N asks for it, sums do not depend on the order of their terms.
 template <class N>
 struct EnergySums
 {
@@ -101,7 +119,7 @@ struct EnergySums
     std::array<ScalarSum<N>, 9> virial{};
 
     void add(EnergyTerm term, double e) { energy[static_cast<int>(term)] += to_sum<ScalarSum<N>>(e); }
-    // dr (x) f of one pair or term with dr = r_i - r_j and f on i: adds -1/2 dr (x) f.
+    // Adds the virial -1/2 dr (x) f of one pair or term, with dr = r_i - r_j and the force f on atom i.
     void add_virial(const Vec3<double>& dr, const Vec3<double>& f)
     {
         for (int a = 0; a < 3; ++a)

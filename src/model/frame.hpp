@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A configuration on its way out of the engine: what trajectory files are written from. Moved, not copied, from hand to hand.
+// A configuration that leaves the engine for trajectory files. It is moved from one stage to the next, never copied.
 #pragma once
 
 #include "base/box.hpp"
@@ -10,8 +10,8 @@
 
 namespace parhelion {
 
-// In input order. Arrays not asked for are empty. Molecules are whole: each atom is the image nearest to the one before it. Those
-// that are tied to their own images cannot be: their atoms are in the box.
+// Arrays are in input order; arrays that were not asked for are empty. Molecules are whole: each atom is the image nearest to
+// the atom before. Molecules that are tied to their own images cannot be whole, so each of their atoms is put into the box.
 struct Frame
 {
     std::int64_t step = 0;

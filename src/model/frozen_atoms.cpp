@@ -16,7 +16,7 @@ MoleculeType frozen_type(const MoleculeType& type, const std::vector<std::uint8_
     MoleculeType frozen = type;
     for (std::size_t a = 0; a < axes.size(); ++a) { frozen.atoms[a].frozen = axes[a]; }
     const auto rests = [&](std::int32_t atom) { return frozen.atoms[static_cast<std::size_t>(atom)].frozen == every_axis; };
-    // A site goes where its constructing atoms go: it rests with all of them, and is not frozen otherwise.
+    // A site is frozen exactly if all its constructing atoms are.
     for (const VirtualSite& site : frozen.sites)
     {
         frozen.atoms[static_cast<std::size_t>(site.atom)].frozen = std::ranges::all_of(site.from, rests) ? every_axis : 0;
@@ -27,13 +27,13 @@ MoleculeType frozen_type(const MoleculeType& type, const std::vector<std::uint8_
     return frozen;
 }
 
-// Molecule types as copies with different frozen atoms need them. Those that none needs any more are not among them.
+// The molecule types after freezing: copies with different frozen atoms get separate types. Unused types are left out.
 class Types
 {
 public:
     explicit Types(const std::vector<MoleculeType>& before) : before_(before) {}
 
-    // The index of the type of a copy, whose atoms are frozen along these axes.
+    // Returns the index of the type for a copy whose atoms are frozen along these axes.
     std::int32_t of(std::int32_t type, const std::vector<std::uint8_t>& axes)
     {
         const auto [entry, added] = index_.try_emplace({type, axes}, static_cast<std::int32_t>(types_.size()));

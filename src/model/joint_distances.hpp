@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distance restraints of several pairs, as a topology keeps them.
+// Distance restraints that act on several pairs of atoms jointly, as a topology stores them.
 //
-// Each pair is an Interaction of kind DistanceRestraint. The pairs of one restraint share one set of parameters, which no other
-// has: those of a restraint of one pair, and behind them the restraint's index in the file and its type of averaging. Their law:
-// interactions/bonded/joint_distances_body.hpp.
+// Each pair is an Interaction of kind DistanceRestraint. The pairs of one joint restraint share a set of parameters that no other
+// restraint uses: the parameters of a single pair's restraint, then the restraint's index in the file and its type of averaging.
+// The force law is in interactions/bonded/joint_distances_body.hpp.
 #pragma once
 
 #include "model/topology.hpp"
@@ -18,8 +18,8 @@ inline bool is_joint(const InteractionParameters& distance_restraint)
 {
     return distance_restraint.size() > parameters_of_one_pair;
 }
-// Whether the forces of a joint restraint are the derivative of its energy whatever disre-weighting says: those of type 2, as in
-// GROMACS.
+// Returns whether the forces of a joint restraint are the derivative of its
+// energy for any disre-weighting. As in GROMACS, this holds for type 2.
 inline bool is_always_conservative(const InteractionParameters& joint) { return joint[parameters_of_one_pair + 1] == 2; }
 
 } // namespace parhelion

@@ -11,7 +11,7 @@ namespace parhelion {
 
 namespace {
 
-using Partners = std::vector<std::vector<const Constraint*>>; // by atom: what holds it
+using Partners = std::vector<std::vector<const Constraint*>>; // the constraints that hold each atom
 
 Partners partners_of(const MoleculeType& type)
 {
@@ -34,7 +34,7 @@ bool suits_settle(const Settle& s, const MoleculeType& type)
            2 * half_apex >= least_angle && 0.5 * std::numbers::pi - half_apex >= least_angle;
 }
 
-// The settle whose oxygen is this atom, if its two constraints are sides of a triangle that nothing else holds.
+// Returns the settle whose oxygen is this atom, if its two constraints are sides of a triangle that no other constraint holds.
 std::optional<Settle> triangle_at(std::int32_t apex, const MoleculeType& type, const Partners& partners)
 {
     const auto held_by = [&](std::int32_t atom) -> const auto& { return partners[static_cast<std::size_t>(atom)]; };
@@ -49,7 +49,7 @@ std::optional<Settle> triangle_at(std::int32_t apex, const MoleculeType& type, c
     return suits_settle(settle, type) ? std::optional(settle) : std::nullopt;
 }
 
-// Returns how many triangles the molecule has.
+// Returns the number of triangles in the molecule.
 std::size_t settle_triangles_of(MoleculeType& type)
 {
     const Partners partners = partners_of(type);

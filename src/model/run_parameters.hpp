@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the .mdp asks for, typed, with GROMACS' defaults. Filled by io/mdp.cpp from one table (io/mdp_table.cpp) that also says
-// which keys are refused and which are harmless. Nothing here is optional in meaning: every field is honoured by the engine; the
-// tolerance of the pair list has an upper bound, and its interval may be a lower one (pairs/buffer.hpp).
+// Holds the values of the .mdp, typed, with GROMACS' defaults. io/input/mdp.cpp fills them in from one table
+// (io/input/mdp_table.cpp), which also lists the keys that are refused and the harmless ones. The engine honours every field. Two
+// fields are limits: the tolerance of the pair list is an upper bound, and its interval may be a lower bound (pairs/buffer.hpp).
 #pragma once
 
 #include "base/units.hpp"
@@ -36,12 +36,14 @@ enum class CoulombKind : std::uint8_t
     CutOff,
     ReactionField,
     Pme
-}; // a plain cut-off is a reaction field with epsilon_rf = epsilon_r
+}; // A plain cut-off is stored as a reaction field with epsilon_rf = epsilon_r.
 enum class DispersionCorrection : std::uint8_t
 {
     None,
     Energy,
-    EnergyPressure
+    EnergyPressure,
+    AllEnergy, // of the repulsion, too
+    AllEnergyPressure
 };
 enum class Thermostat : std::uint8_t
 {
@@ -57,26 +59,26 @@ enum class Barostat : std::uint8_t
     CRescale,
     ParrinelloRahman
 };
-enum class BoxCoupling : std::uint8_t // pcoupltype: which edges of the box pressure coupling changes by one factor
+enum class BoxCoupling : std::uint8_t // pcoupltype: which edges of the box are scaled by one common factor
 {
-    Isotropic,     // all
-    SemiIsotropic, // x and y
-    Anisotropic,   // none
-    SurfaceTension // x and y, which follow a surface tension
+    Isotropic,     // all edges have one factor
+    SemiIsotropic, // x and y have a common factor, z has its own
+    Anisotropic,   // every edge has its own factor
+    SurfaceTension // x and y have a common factor, set by a surface tension
 };
 enum class EnsembleTemperature : std::uint8_t
 {
-    Auto, // the reference temperature of all groups, if they have one and all are coupled
+    Auto, // the common reference temperature of all groups, if there is one and all groups are coupled
     Constant,
     NotAvailable,
-    Variable // that of simulated annealing, which all groups share
+    Variable // the temperature of simulated annealing, common to all groups
 };
-enum class ComMode : std::uint8_t // which motion of groups as a whole is removed
+enum class ComMode : std::uint8_t // which motion of whole groups is removed
 {
     None,
     Linear,
-    Angular,               // and rotation
-    LinearWithDisplacement // linear-acceleration-correction: and the way that it has made since the last removal
+    Angular,               // linear motion and rotation
+    LinearWithDisplacement // linear-acceleration-correction: linear motion, and the displacement since the last removal
 };
 enum class RefcoordScaling : std::uint8_t
 {
@@ -85,12 +87,12 @@ enum class RefcoordScaling : std::uint8_t
     Com
 };
 
-// How the reference temperature of a group changes with time.
+// The time dependence of the reference temperature of a group.
 enum class Annealing : std::uint8_t
 {
     None,
-    Single,  // as given, and constant afterwards
-    Periodic // over and over again
+    Single,  // follows the given points once, then stays constant
+    Periodic // repeats the given points
 };
 struct AnnealingPoint
 {
@@ -100,14 +102,14 @@ struct AnnealingPoint
 
 struct TemperatureGroup
 {
-    std::string name;     // index group; "System" = every atom
-    double tau = 0;       // ps; the inverse friction for stochastic dynamics; <= 0: not coupled
-    double reference = 0; // K; with annealing it is not used
+    std::string name;     // name of an index group; "System" means every atom
+    double tau = 0;       // ps; with stochastic dynamics the inverse friction; <= 0: not coupled
+    double reference = 0; // K; unused with annealing
     Annealing annealing = Annealing::None;
-    std::vector<AnnealingPoint> annealing_points{}; // times do not decrease
+    std::vector<AnnealingPoint> annealing_points{}; // sorted by time
 };
 
-// The highest temperature that a group is to have in a run, K.
+// Returns the highest reference temperature of a group during a run, K.
 inline double highest_reference(const TemperatureGroup& group)
 {
     if (group.annealing == Annealing::None) { return group.reference; }
@@ -116,7 +118,7 @@ inline double highest_reference(const TemperatureGroup& group)
     return highest;
 }
 
-// Atoms that do not move along some axes.
+// A group of atoms with a constant acceleration.
 struct AcceleratedGroup
 {
     std::string name;
@@ -128,7 +130,7 @@ struct FrozenGroup
     std::uint8_t axes = 0; // bits 0, 1, 2 for x, y, z
 };
 
-// Along one axis: E0 exp(-(t - t0)^2 / (2 sigma^2)) cos(omega (t - t0)); sigma 0: no pulse, sigma and omega 0: constant.
+// The field along an axis: E0 exp(-(t - t0)^2 / (2 sigma^2)) cos(omega (t - t0)). Sigma 0: no pulse. Both 0: a constant field.
 struct ElectricField
 {
     double amplitude = 0; // E0, V/nm
@@ -139,7 +141,7 @@ struct ElectricField
 
 struct RunParameters
 {
-    // run control
+    // --- run control
     Integrator integrator = Integrator::LeapFrog;
     double start_time = 0; // tinit
     double dt = 0.001;
@@ -148,38 +150,38 @@ struct RunParameters
     ComMode com_mode = ComMode::Linear;
     int com_interval = 100;              // nstcomm
     std::vector<std::string> com_groups; // comm-grps; empty = System
-    std::int64_t random_seed = -1;       // ld-seed; -1: chosen at start and logged
-    bool multiple_time_steps = false;    // mts, of two levels
+    std::int64_t random_seed = -1;       // ld-seed; -1: chosen at the start and logged
+    bool multiple_time_steps = false;    // mts, with two levels
     int mesh_factor = 2;                 // mts-level2-factor
-    double mass_repartition_factor = 1;  // 1: masses are the topology's
-    // energy minimisation
+    double mass_repartition_factor = 1;  // factor by which masses are repartitioned; 1: the masses of the topology
+    // --- energy minimisation
     double em_tolerance = 10; // emtol
     double em_step = 0.01;    // emstep, nm
-    // output intervals in steps, 0 = never but the last step where GROMACS writes it
+    // --- output intervals in steps; 0 means never, except for the last step if GROMACS writes it then
     int x_out = 0, v_out = 0, f_out = 0; // nstxout, nstvout, nstfout
     int log_out = 1000, energy_calc = 100, energy_out = 1000;
     int compressed_out = 0; // nstxout-compressed
     double compressed_precision = 1000;
     std::vector<std::string> compressed_groups; // empty = System
-    // pair list and cut-offs
+    // --- pair list and cut-offs
     int list_interval = 10; // nstlist
     double buffer_tolerance =
-        0.005;              // verlet-buffer-tolerance, kJ/mol/ps per atom; < 0: list_cutoff and list_interval are taken as given
+        0.005;              // verlet-buffer-tolerance, kJ/mol/ps per atom; < 0: list_cutoff and list_interval are used as given
     double list_cutoff = 1; // rlist
     CoulombKind coulomb = CoulombKind::CutOff;
     double coulomb_cutoff = 1;
     double epsilon_r = 1, epsilon_rf = 0;      // 0 = infinite
-    bool coulomb_potential_shift = true;       // coulomb-modifier; reaction field shifts by its own constant in any case
+    bool coulomb_potential_shift = true;       // coulomb-modifier; a reaction field is always shifted, by its own constant
     double ewald_tolerance = 1e-5;             // ewald-rtol: erfc(beta rcoulomb)
     double mesh_spacing = 0.12;                // fourierspacing, nm
-    int mesh_nx = 0, mesh_ny = 0, mesh_nz = 0; // fourier-nx, -ny, -nz; 0: from the spacing
+    int mesh_nx = 0, mesh_ny = 0, mesh_nz = 0; // fourier-nx, -ny, -nz; 0: derived from the spacing
     int pme_order = 4;
     LjModifier lj_modifier = LjModifier::PotentialShift;
     double lj_cutoff = 1, lj_switch = 0;
     DispersionCorrection dispersion_correction = DispersionCorrection::None;
-    // coupling
+    // --- coupling
     Thermostat thermostat = Thermostat::None;
-    int temperature_interval = -1; // nsttcouple; -1: chosen (coupling_error.hpp)
+    int temperature_interval = -1; // nsttcouple; -1: chosen by the program (coupling_error.hpp)
     std::vector<TemperatureGroup> temperature_groups;
     EnsembleTemperature ensemble_temperature_setting = EnsembleTemperature::Auto;
     double given_ensemble_temperature = -1; // ensemble-temperature, K; < 0: not given
@@ -187,30 +189,30 @@ struct RunParameters
     int pressure_interval = -1; // nstpcouple
     double tau_p = 1;
     BoxCoupling box_coupling = BoxCoupling::Isotropic;
-    Vec3<double> compressibility;    // 1/bar, by axis; 0: this edge stays
-    Vec3<double> reference_pressure; // bar, by axis; with a surface tension that along z three times
-    double surface_tension = 0;      // bar nm, of all surfaces together
+    Vec3<double> compressibility;    // 1/bar, along each axis; 0: the edge is constant
+    Vec3<double> reference_pressure; // bar, along each axis; with a surface tension all three are the pressure along z
+    double surface_tension = 0;      // bar nm, summed over all surfaces
     RefcoordScaling refcoord_scaling = RefcoordScaling::None;
-    // velocities
+    // --- velocities
     bool generate_velocities = false;
     double generation_temperature = 300;
-    std::int64_t generation_seed = -1; // gen-seed; likewise
-    // constraints
+    std::int64_t generation_seed = -1; // gen-seed; -1: chosen at the start and logged
+    // --- constraints
     ConstraintMode constraints = ConstraintMode::None;
     bool continuation = false;
     int lincs_order = 4, lincs_iterations = 1;
     double lincs_warn_angle = 30; // degrees
-    // restraints
-    bool distance_restraints = false;                 // disre: the topology's act
+    // --- restraints
+    bool distance_restraints = false;                 // disre: the distance restraints of the topology act
     double distance_restraint_k = 1000;               // disre-fc, kJ/mol/nm^2
-    bool equal_distance_forces = false;               // disre-weighting, of restraints of several pairs
-    std::vector<FrozenGroup> frozen_groups;           // freezegrps, freezedim: those that are frozen along an axis
-    std::vector<AcceleratedGroup> accelerated_groups; // acc-grps, accelerate: those whose acceleration is not 0
+    bool equal_distance_forces = false;               // disre-weighting, for restraints of several pairs
+    std::vector<FrozenGroup> frozen_groups;           // freezegrps, freezedim; without groups that are not frozen along any axis
+    std::vector<AcceleratedGroup> accelerated_groups; // acc-grps, accelerate; without groups whose acceleration is 0
     std::array<ElectricField, 3> electric_field{};
-    // topology preprocessing
-    std::vector<std::string> defines;       // from define = -DNAME[=VALUE], as "NAME" or "NAME=VALUE"
-    std::vector<std::string> include_paths; // from include = -Ipath
-    // Off-diagonal elements yx, zx, zy of anisotropic coupling; 1/bar and bar.
+    // --- topology preprocessing
+    std::vector<std::string> defines;       // values of define = -DNAME[=VALUE], as "NAME" or "NAME=VALUE"
+    std::vector<std::string> include_paths; // values of include = -Ipath
+    // The off-diagonal elements yx, zx, zy of anisotropic pressure coupling, in 1/bar and bar.
     Vec3<double> shear_compressibility, shear_reference_pressure;
 };
 
@@ -219,8 +221,8 @@ inline bool is_annealed(const RunParameters& p)
     return std::ranges::any_of(p.temperature_groups, [](const auto& group) { return group.annealing != Annealing::None; });
 }
 
-// The one temperature of the whole system, K: what is given, or what all temperature groups are coupled to. Empty if there is
-// none.
+// Returns the one temperature of the whole system, K: the given temperature, or the reference
+// temperature that all groups are coupled to. Returns nothing if there is no such temperature.
 inline std::optional<double> ensemble_temperature(const RunParameters& p)
 {
     if (p.ensemble_temperature_setting == EnsembleTemperature::NotAvailable) { return {}; }
@@ -235,10 +237,10 @@ inline std::optional<double> ensemble_temperature(const RunParameters& p)
     return first;
 }
 
-// 1/(4 pi eps0 epsilon_r), kJ nm/(mol e^2).
+// Returns 1/(4 pi eps0 epsilon_r), kJ nm/(mol e^2).
 inline double coulomb_factor(const RunParameters& p) { return p.epsilon_r > 0 ? units::coulomb / p.epsilon_r : 0; }
 
-// k_rf, nm^-3 (GROMACS manual, "Coulomb interaction with reaction field"); 0 without one.
+// Returns k_rf, nm^-3 (GROMACS manual, "Coulomb interaction with reaction field"), or 0 without a reaction field.
 inline double reaction_field_k(const RunParameters& p)
 {
     if (p.coulomb != CoulombKind::ReactionField) { return 0; }
@@ -246,13 +248,13 @@ inline double reaction_field_k(const RunParameters& p)
     return polarisation / (p.coulomb_cutoff * p.coulomb_cutoff * p.coulomb_cutoff);
 }
 
-// Steps from one in which PME's mesh acts, so many times, to the next.
+// Returns n, the number of steps from one step with PME's mesh forces to the next. These forces then act n times as large.
 inline int mesh_interval(const RunParameters& p)
 {
     return p.multiple_time_steps && p.coulomb == CoulombKind::Pme ? p.mesh_factor : 1;
 }
 
-// beta of PME's splitting, 1/nm: erfc(beta rcoulomb) = ewald-rtol, by bisection to the last bit.
+// Returns beta of PME's splitting, 1/nm. It solves erfc(beta rcoulomb) = ewald-rtol by bisection to the last bit.
 inline double ewald_beta(const RunParameters& p)
 {
     double low = 0, high = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a run as plain data, in input order: what a checkpoint keeps, and all that a simulation needs to go on with the
-// same bits. It knows nothing of threads, ranks or the order of atoms in memory.
+// The state of a run as plain data in input order. A checkpoint stores it, and a simulation that starts
+// from it continues bit by bit. It knows nothing of threads, ranks or the order of atoms in memory.
 #pragma once
 
 #include "base/box.hpp"
@@ -17,15 +17,15 @@ namespace parhelion {
 struct SavedState
 {
     std::int64_t step = 0;
-    std::int64_t seed = 0; // of everything random in the run
+    std::int64_t seed = 0; // seed of all random numbers of the run
     Box<double> box;
-    // Exactly what the engine computes with: 32-bit fractions of the box and float in mixed precision, 64-bit and double in
-    // double.
-    std::variant<std::vector<Vec3<std::uint32_t>>, std::vector<Vec3<std::uint64_t>>> x; // see state/periodic_box.hpp
+    // The numbers are exactly those that the engine computes with. In mixed precision they are
+    // 32-bit fractions of the box and floats, in double precision 64-bit fractions and doubles.
+    std::variant<std::vector<Vec3<std::uint32_t>>, std::vector<Vec3<std::uint64_t>>> x; // format: state/periodic_box.hpp
     std::variant<std::vector<Vec3<float>>, std::vector<Vec3<double>>> v;                // nm/ps, at t - dt/2
-    std::map<std::string, std::vector<double>> coupling; // thermostat, barostat and bath, by the engine's names
-    // A run with other parameters starts from it: step and seed are that run's own, and what is lacking in `coupling` begins
-    // anew.
+    std::map<std::string, std::vector<double>> coupling; // state of thermostat, barostat and bath, by the engine's names
+    // True if the state comes from a run with other parameters. Step and seed are then
+    // the new run's own, and values that `coupling` lacks begin at their initial values.
     bool of_another_run = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a virtual site is, and who gets the force on it: closed forms, the same for CPU and GPU.
+// Computes the place of a virtual site and spreads its force, by closed forms for CPU and GPU alike.
 //
-// With vectors d1, d2, d3 from the first constructing atom to the others, and parameters p, a site is away from the first one by
+// d1, d2, d3: vectors from the first constructing atom to the others; p: parameters. The vector from the first atom to the site:
 //
 //   Linear, Mean     sum p[k-1] dk
 //   FixedDistance2   p[0] d1 / |d1|                                       nm
@@ -11,10 +11,10 @@
 //   OutOfPlane3      p[0] d1 + p[1] d2 + p[2] d1 x d2                     -, -, 1/nm
 //   FixedDistance4   p[2] m / |m|,  m = (p[0] d2 - d1) x (p[1] d3 - d1)   -, -, nm
 //
-// (Berendsen and van Gunsteren, in: Molecular Liquids - Dynamics and Interactions, Reidel 1984, p. 475; Feenstra, Hess and
-// Berendsen, J. Comput. Chem. 20, 786 (1999); the last as the GROMACS manual defines its type 4fdn.) A force f on a site does the
-// work of forces on its constructing atoms: the transposed derivative of its place times f. What the others do not get is the
-// first one's. Where a direction does not exist, as of two atoms in one place, its vector counts as zero: numbers stay finite.
+// Sources: Berendsen and van Gunsteren, in: Molecular Liquids - Dynamics and Interactions, Reidel 1984, p. 475; Feenstra,
+// Hess and Berendsen, J. Comput. Chem. 20, 786 (1999); for FixedDistance4 the GROMACS manual, type 4fdn. A force f on the
+// site becomes forces on the constructing atoms that do the same work: the transposed derivative of the site's place times
+// f. The first atom gets the rest of f. An undefined direction, as of two atoms in one place, counts as a zero vector.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -26,7 +26,7 @@ namespace parhelion {
 
 namespace site_detail {
 
-constexpr int most_others = 3; // of all kinds but means
+constexpr int most_others = 3; // most constructing atoms besides the first, for all kinds but means
 
 PARHELION_HD inline double inverse_length(const Vec3<double>& m)
 {
@@ -34,10 +34,10 @@ PARHELION_HD inline double inverse_length(const Vec3<double>& m)
     return length > 0 ? 1 / length : 0;
 }
 
-// The part of v across the direction u, a unit vector.
+// Returns the part of v that is perpendicular to the unit vector u.
 PARHELION_HD inline Vec3<double> across(const Vec3<double>& v, const Vec3<double>& u) { return v - dot(v, u) * u; }
 
-// The force on m that a force f on length * m / |m| amounts to.
+// Returns the force on m that is equivalent to a force f on length * m / |m|.
 PARHELION_HD inline Vec3<double> force_on_direction(double length, const Vec3<double>& m, const Vec3<double>& f)
 {
     const double inverse = inverse_length(m);
@@ -53,14 +53,14 @@ PARHELION_HD inline void spread_fixed_angle(const double* p, const Vec3<double>*
     const Vec3<double> u = inverse * d[0];
     const double along_u = dot(w, u);
     const Vec3<double> on_n = force_on_direction(p[1], w - along_u * u, f);
-    const Vec3<double> on_u = p[0] * f - along_u * on_n; // n = w - u (u w), of which the second u is below
+    const Vec3<double> on_u = p[0] * f - along_u * on_n; // n = w - u (u w); the part for its second u follows below
     on[1] = across(on_n, u);
     on[0] = inverse * across(on_u - dot(u, on_n) * w, u) - on[1];
 }
 
 } // namespace site_detail
 
-// From the first constructing atom to the site, nm. d: from the first to the others, of which there are so many.
+// Returns the vector from the first constructing atom to the site, nm. d: the `others` vectors from that atom to the other atoms.
 PARHELION_HD inline Vec3<double> site_offset(SiteKind kind, const double* p, const Vec3<double>* d, int others)
 {
     namespace detail = site_detail;
@@ -89,7 +89,7 @@ PARHELION_HD inline Vec3<double> site_offset(SiteKind kind, const double* p, con
     return {};
 }
 
-// Spreads a force f on the site: each of the others gets its part in on[0] to on[others - 1].
+// Spreads a force f on the site: constructing atoms 2, 3, ... get on[0] to on[others - 1]. Their d are as in site_offset().
 PARHELION_HD inline void spread_force(SiteKind kind, const double* p, const Vec3<double>* d, int others, const Vec3<double>& f,
                                       Vec3<double>* on)
 {

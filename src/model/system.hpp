@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system as the user gave it: topology, box, positions and velocities in input order. What io/ produces and engine/ consumes.
+// A system as the user gave it: topology, box, positions and velocities in input order. io/ produces it and engine/ consumes it.
 #pragma once
 
 #include "base/box.hpp"
@@ -18,10 +18,10 @@ struct System
     Topology topology;
     Box<double> box;
     std::vector<Vec3<double>> x;                   // nm, as in the file (molecules may be broken or outside the box)
-    std::vector<Vec3<double>> v;                   // nm/ps; empty: none given
-    std::vector<Vec3<double>> restraint_reference; // reference for position restraints; empty: x
+    std::vector<Vec3<double>> v;                   // nm/ps; empty if none are given
+    std::vector<Vec3<double>> restraint_reference; // reference positions of position restraints, nm; empty: x is used
     Box<double> restraint_reference_box;
-    std::map<std::string, std::vector<std::int64_t>> groups; // from the .ndx, sorted global atoms; "System" is implied
+    std::map<std::string, std::vector<std::int64_t>> groups; // groups of the .ndx: sorted global atoms; without "System"
     std::string title;
 };
 

@@ -8,10 +8,10 @@ namespace parhelion {
 
 namespace {
 
-// The ties in the order of a walk that reaches every atom by one of them, and those that close rings.
+// A spanning tree of the ties, in the order of a walk that reaches every atom once, and the ties that close rings.
 struct TieTree
 {
-    std::vector<Tie> steps; // from a, which is reached already, to b
+    std::vector<Tie> steps; // each tie leads from atom a, which the walk has reached, to atom b
     std::vector<Tie> closing;
 };
 
@@ -55,7 +55,8 @@ TieTree walk(const std::vector<Tie>& ties, std::size_t atoms)
 std::vector<Tie> ties_of(const Topology& topology, const MoleculeType& type)
 {
     std::vector<Tie> ties;
-    for (const InteractionKind kind : {InteractionKind::HarmonicBond, InteractionKind::G96Bond})
+    for (const InteractionKind kind : {InteractionKind::HarmonicBond, InteractionKind::G96Bond, InteractionKind::MorseBond,
+                                       InteractionKind::CubicBond, InteractionKind::FeneBond})
     {
         for (const Interaction& bond : type.of(kind))
         {
@@ -82,11 +83,11 @@ bool is_tied_to_image(const Topology& topology, const MoleculeBlock& block, cons
     {
         for (const Tie& tie : *part) { length += tie.length; }
     }
-    constexpr double stretched = 2; // as far as ties may be
+    constexpr double stretched = 2; // largest factor by which a tie is assumed to be stretched
     const double shortest_edge = box.least_height();
     if (tree.closing.empty() || stretched * length < shortest_edge) { return false; }
 
-    std::vector<Vec3<double>> place(atoms); // relative to where the walk began
+    std::vector<Vec3<double>> place(atoms); // relative to the atom at which the walk began
     for (std::int64_t copy = 0; copy < block.count; ++copy)
     {
         const std::size_t first = static_cast<std::size_t>(block.first_atom) + static_cast<std::size_t>(copy) * atoms;
@@ -100,7 +101,7 @@ bool is_tied_to_image(const Topology& topology, const MoleculeBlock& block, cons
         const auto leads_to_image = [&](const Tie& tie) {
             const Vec3<double> off =
                 place[static_cast<std::size_t>(tie.a)] + vector_of(tie) - place[static_cast<std::size_t>(tie.b)];
-            return norm(off) > 0.5 * shortest_edge; // zero, or an edge at least
+            return norm(off) > 0.5 * shortest_edge; // `off` is either zero or at least one edge
         };
         if (std::ranges::any_of(tree.closing, leads_to_image)) { return true; }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds the atoms of a molecule together: its bonds, constraints and settles as a graph, and whether it goes through the
-// box.
+// Represents the bonds, constraints and settles of a molecule as a graph,
+// and detects molecules that are bonded to their own periodic image.
 #pragma once
 
 #include "base/box.hpp"
@@ -14,15 +14,16 @@ namespace parhelion {
 
 struct Tie
 {
-    std::int32_t a = 0, b = 0; // local to the molecule
+    std::int32_t a = 0, b = 0; // indices in the molecule
     double length = 0;         // nm, at rest
 };
 
-// Of harmonic and G96 bonds, constraints, and settles, whose hydrogens are tied to the oxygen.
+// Returns the ties of bonds, constraints and settles. The length of a FENE bond's tie is the bond's
+// maximal length, which it never reaches. A settle ties each of its hydrogens to the oxygen.
 std::vector<Tie> ties_of(const Topology& topology, const MoleculeType& type);
 
-// Is a copy of the block's molecule tied to its own image, as a sheet or a tube through the box is? Ties lead to nearest images.
-// x and box in nm, x in input order. Cost: that of the ties; nothing for molecules without rings, or with short ones.
+// Returns whether a copy of the molecule is tied to its own image, like a sheet or a tube through the box. Ties join nearest
+// images. x and box: nm, x in input order. Costs one pass over the ties; nothing if there are no rings or all rings are short.
 bool is_tied_to_image(const Topology& topology, const MoleculeBlock& block, const std::vector<Vec3<double>>& x,
                       const Box<double>& box);
 

@@ -44,7 +44,7 @@ std::int64_t Topology::molecule_count() const
 AtomAddress Topology::locate(std::int64_t global_atom) const
 {
     PARHELION_EXPECTS(global_atom >= 0 && global_atom < atom_count());
-    // The last block that starts at or before the atom; empty blocks share their start with the next one and are stepped over.
+    // Finds the last block that starts at or before the atom. Empty blocks share their start with the next block and are skipped.
     const auto after = std::upper_bound(blocks.begin(), blocks.end(), global_atom,
                                         [](std::int64_t atom, const MoleculeBlock& block) { return atom < block.first_atom; });
     const auto block = after - 1;
@@ -77,7 +77,7 @@ std::string Topology::describe(std::int64_t global_atom) const
     const MoleculeType& type = molecule_types[address.type];
     const Atom& atom = type.atoms[address.local];
     const Residue& residue = type.residues[atom.residue];
-    // Single-residue molecules are numbered through the file (water 1, 2, 3 ...); others keep the numbers of their type.
+    // Molecules of one residue are numbered through the file (water 1, 2, 3 ...). Other residues keep their type's numbers.
     std::int64_t number = residue.number;
     if (type.residues.size() == 1)
     {

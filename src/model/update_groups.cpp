@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breadth-first walks along constraints and virtual sites: one finds a group, one from each of its atoms finds the centre.
+// Breadth-first walks along constraints and virtual sites. One walk finds a group; walks from each of its atoms find its centre.
 #include "model/update_groups.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace parhelion {
 
 namespace {
 
-using Neighbours = std::vector<std::vector<std::int32_t>>; // by atom
+using Neighbours = std::vector<std::vector<std::int32_t>>; // tied atoms of each atom, indexed by atom
 
 Neighbours joined_neighbours(const MoleculeType& type)
 {
@@ -30,13 +30,13 @@ Neighbours joined_neighbours(const MoleculeType& type)
     return neighbours;
 }
 
-// A walk from one atom to all that it is tied to.
+// A breadth-first walk from one atom to all atoms that are tied to it.
 class Walk
 {
 public:
     explicit Walk(const Neighbours& neighbours) : neighbours_(neighbours), distance_(neighbours.size(), -1) {}
 
-    // The atoms reached, nearest first; the last is the farthest.
+    // Returns the atoms that the walk reaches, nearest first, so the last one is the farthest.
     const std::vector<std::int32_t>& from(std::int32_t start)
     {
         for (const std::int32_t atom : reached_) { distance(atom) = -1; }
@@ -54,14 +54,14 @@ public:
         }
         return reached_;
     }
-    // Steps between the start and the atom farthest from it.
+    // Returns the number of steps from the start to the farthest atom.
     int longest() { return distance(reached_.back()); }
 
 private:
     int& distance(std::int32_t atom) { return distance_[static_cast<std::size_t>(atom)]; }
 
     const Neighbours& neighbours_;
-    std::vector<int> distance_; // -1: not reached
+    std::vector<int> distance_; // in steps, indexed by atom; -1: not reached yet
     std::vector<std::int32_t> reached_;
 };
 

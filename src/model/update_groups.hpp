@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Update groups: the smallest sets of atoms that can be moved on their own.
+// Update groups: the smallest sets of atoms that can be moved independently of all others.
 //
-// The idea: atoms that constraints tie together, directly or through others, must be updated together, and virtual sites with the
-// atoms that they are made of; all others need nobody.
-// Ranks therefore own update groups, not atoms, and place each by one of its atoms, the *reference atom*; then no constraint ever
-// crosses ranks. Known from the topology alone, once per molecule type. Cost: making them is quadratic in the atoms of a group.
+// The idea: atoms that constraints tie together, directly or through other atoms, must be updated together. So must
+// virtual sites and their constructing atoms. Ranks therefore own update groups, not single atoms. The position of
+// one atom, the *reference atom*, decides which rank owns a group. No constraint then crosses ranks. Groups follow
+// from the topology alone, once per molecule type. Cost: making a group takes time quadratic in its number of atoms.
 #pragma once
 
 #include "model/topology.hpp"
@@ -14,7 +14,7 @@
 
 namespace parhelion {
 
-// The update groups of one molecule type; atoms are local to the molecule.
+// The update groups of one molecule type. Atoms are indices in the molecule.
 struct MoleculeUpdateGroups
 {
     std::vector<std::int32_t> reference_of_atom; // the reference atom of the atom's group
@@ -25,9 +25,9 @@ struct UpdateGroups
     std::vector<MoleculeUpdateGroups> molecule_types;
 };
 
-// The connected components of each molecule type under its constraints, settles and virtual sites; an atom without any is a group
-// of its own. The reference atom has the fewest steps between itself and the group's farthest atom (a settle ties its hydrogens
-// to the oxygen); of several such atoms, it is the lowest. Precondition: bonds are converted to constraints already.
+// Returns the connected components of each molecule type under its constraints, settles and virtual sites. A free atom is a
+// group of its own. The reference atom has the fewest steps to the group's farthest atom (a settle ties its hydrogens to
+// the oxygen). Among several such atoms, it has the lowest index. Precondition: bonds are converted to constraints already.
 UpdateGroups make_update_groups(const Topology& topology);
 
 } // namespace parhelion

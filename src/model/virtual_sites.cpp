@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -34,6 +35,43 @@ void place_sites(const Topology& topology, const Box<double>& box, std::vector<V
             }
         }
     }
+}
+
+std::optional<std::size_t> order_sites(std::vector<VirtualSite>& sites)
+{
+    std::set<std::int32_t> constructed;
+    for (const VirtualSite& site : sites) { constructed.insert(site.atom); }
+    std::map<std::int32_t, std::vector<std::size_t>> waiting; // by site: indices of the sites constructed from it
+    std::vector<std::size_t> missing(sites.size());           // number of constructing sites that each site still waits for
+    std::set<std::size_t> ready;
+    for (std::size_t i = 0; i < sites.size(); ++i)
+    {
+        for (const std::int32_t atom : sites[i].from)
+        {
+            if (!constructed.contains(atom)) { continue; }
+            waiting[atom].push_back(i);
+            ++missing[i];
+        }
+        if (missing[i] == 0) { ready.insert(i); }
+    }
+    std::vector<VirtualSite> ordered;
+    while (!ready.empty())
+    {
+        const std::size_t next = *ready.begin();
+        ready.erase(ready.begin());
+        ordered.push_back(sites[next]);
+        for (const std::size_t i : waiting[sites[next].atom])
+        {
+            if (--missing[i] == 0) { ready.insert(i); }
+        }
+    }
+    if (ordered.size() == sites.size())
+    {
+        sites = std::move(ordered);
+        return {};
+    }
+    const auto left = std::ranges::find_if(missing, [](std::size_t number) { return number > 0; });
+    return static_cast<std::size_t>(left - missing.begin());
 }
 
 void spread_forces_of_means(const Topology& topology, std::vector<Vec3<double>>& f)
@@ -70,7 +108,7 @@ enum class Shape : std::uint8_t
     Dihedral
 };
 
-// Tells which terms of one molecule type are constant.
+// Finds out which terms of one molecule type are constant.
 class ConstantTermsOf
 {
 public:
@@ -95,7 +133,7 @@ public:
         }
         const bool is_pair = shape == Shape::Bond || shape == Shape::Constraint;
         if (is_pair && others.size() == 1 && keeps_distance(*sites[0], others[0], shape)) { return true; }
-        // In a dihedral GROMACS ignores sites with another number of constructing atoms than the first site has.
+        // GROMACS ignores sites of a dihedral whose number of constructing atoms differs from the first site's.
         if (shape == Shape::Dihedral)
         {
             std::erase_if(sites, [n = sites[0]->from.size()](const VirtualSite* site) { return site->from.size() != n; });
@@ -136,7 +174,7 @@ private:
     }
 
     std::vector<const VirtualSite*> site_of_;
-    std::set<std::pair<std::int32_t, std::int32_t>> held_; // of a settle one side, as GROMACS looks at it
+    std::set<std::pair<std::int32_t, std::int32_t>> held_; // pairs at a fixed distance; one side of a settle, as in GROMACS
 };
 
 constexpr std::pair<InteractionKind, Shape> looked_at[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distance test that pair search and pruning share: which half of a few atoms has one of a cluster's atoms within the
-// cut-off. Included once per instruction set by Highway's foreach_target.
+// The distance test of pair search and pruning. It finds which halves of a block of i atoms have an atom within
+// the cut-off of an atom of a j cluster. Highway's foreach_target includes this file once per instruction set.
 
 #if defined(PARHELION_ATOM_BLOCK_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PARHELION_ATOM_BLOCK_INL
@@ -19,7 +19,7 @@ namespace parhelion::pair_search {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// As in the force kernels, a vector of 16 lanes holds 8 j atoms twice, for two i atoms.
+// As in the force kernels, a vector of 16 lanes holds the 8 j atoms twice: once for each of two i atoms.
 using D16 = hn::CappedTag<float, 2 * cluster_size>;
 using U16 = hn::Rebind<std::uint32_t, D16>;
 using V16 = hn::Vec<D16>;
@@ -46,7 +46,7 @@ HWY_INLINE hn::Vec<U16> load_i(const std::uint32_t* of_atom, int v)
     else { return hn::Combine(U16(), hn::Set(hn::Half<U16>(), of_atom[2 * v + 1]), hn::Set(hn::Half<U16>(), of_atom[2 * v])); }
 }
 
-// `atoms` consecutive atoms of a cluster: positions, and offsets (nm) from the first of them.
+// A block of `atoms` consecutive atoms of a cluster: their positions, and their offsets (nm) from the first atom of the block.
 template <int atoms, bool tilted>
 struct AtomBlock
 {
@@ -55,7 +55,7 @@ struct AtomBlock
     hn::Vec<U16> x[3][vectors];
     V16 offset[vectors][3];
 
-    // x: the first atom's, in a cluster's storage.
+    // x_of_first points to the position of the block's first atom, in the memory of its cluster.
     HWY_INLINE AtomBlock(const Distances& in, const std::uint32_t* x_of_first)
     {
         for (int d = 0; d < 3; ++d)
@@ -71,7 +71,7 @@ struct AtomBlock
     }
 };
 
-// Bit h: half h of the block has an atom within the cut-off of one of the cluster at xj.
+// Returns a bit per half of the block. Bit h is set if half h has an atom within the cut-off of an atom of the cluster at xj.
 template <bool centred, int atoms, bool tilted>
 HWY_INLINE std::uint32_t halves_in_range(const Distances& in, const AtomBlock<atoms, tilted>& block,
                                          const std::uint32_t* HWY_RESTRICT xj)
@@ -114,4 +114,4 @@ HWY_INLINE std::uint32_t halves_in_range(const Distances& in, const AtomBlock<at
 } // namespace parhelion::pair_search
 HWY_AFTER_NAMESPACE();
 
-#endif // per-target include guard
+#endif // end of the include guard, which is per instruction set

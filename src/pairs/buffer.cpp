@@ -17,14 +17,14 @@ namespace parhelion {
 
 namespace {
 
-// Atoms that move and interact alike.
+// A kind of atoms: all move and interact alike.
 struct AtomKind
 {
     std::int32_t type = 0;
     double charge = 0, mass = 0;
-    // The heaviest atom it is held to by a constraint: then it moves with it, and around it.
+    // The heaviest atom to which a constraint ties this atom. The atom moves with this partner and turns around it.
     double partner_mass = 0, arm = 0;
-    int crowding_class = 0; // of its molecule
+    int crowding_class = 0; // class of the atom's molecule
     auto motion() const { return std::tuple(mass, partner_mass, arm, crowding_class); }
     auto key() const { return std::tuple_cat(std::tuple(type, charge), motion()); }
 };
@@ -44,9 +44,9 @@ void hold(const MoleculeType& molecule, std::vector<AtomKind>& kinds, std::int32
     }
 }
 
-// The mass of an atom that flies as far as a virtual site. Velocities of atoms are independent, or less than that if constraints
-// hold them, so that variances of a mean add up with squared weights. Of other kinds of sites none of the constructing atoms
-// moves the site farther than itself, where the site is nearer to the first than the others are.
+// Returns the mass of an atom whose displacements are as large as those of a virtual site. For a weighted mean, variances
+// add up with squared weights, as velocities of atoms are independent; if constrained, they add up to less. For other
+// kinds of sites it is the mass of a constructing atom, if the site is nearer to the first of these than the others are.
 double mass_in_motion(const VirtualSite& site, const std::vector<AtomKind>& kinds)
 {
     double inverse = 0, rest = 1;
@@ -91,17 +91,17 @@ std::vector<CountedKind> atom_kinds(const Topology& topology)
     return result;
 }
 
-// Atoms that move alike, in molecules that are crowded alike. What the estimate sums is linear in |q_a| |q_b| and in the
-// Lennard-Jones potential of two types, so of charges it takes their sum, and of types how many atoms each has: exact, and ten
-// thousand different charges cost as much as one.
+// Atoms that move alike, in molecules with equal crowding. The estimate is linear in |q_a| |q_b| and
+// in the Lennard-Jones potential of two types, so it needs only the sum of charges and the number of
+// atoms of each type. This is exact, and ten thousand different charges cost as much as one.
 struct Movers
 {
-    AtomKind kind;     // of one of them
+    AtomKind kind;     // kind of one of these atoms
     double charge = 0; // sum of |q|, e
     std::map<std::int32_t, double> types;
 };
 
-// With an arm that is longer by up to 1e-3 nm and masses that are smaller by up to 2 %: displacements become larger, by 1 %.
+// Returns a kind whose arm is at most 1e-3 nm longer, and whose masses are at most 2 % lower (1 % larger displacements).
 AtomKind rounded(AtomKind kind)
 {
     constexpr double per_nm = 1000, per_octave = 32;
@@ -111,10 +111,10 @@ AtomKind rounded(AtomKind kind)
     return kind;
 }
 
-// Where there are more motions than a plan has time for, as many lengths of fitted bonds make them, similar ones count as one.
+// Returns the atoms, grouped by motion. If there are too many motions, as with many fitted bond lengths, similar ones are merged.
 std::vector<Movers> movers(const std::vector<CountedKind>& kinds)
 {
-    constexpr std::size_t most = 200; // 20 000 pairs: a tenth of a second
+    constexpr std::size_t most = 200; // 20 000 pairs of these take a tenth of a second
     const auto grouped = [&](auto&& as_grouped) {
         std::map<decltype(AtomKind().motion()), Movers> groups;
         for (const CountedKind& counted : kinds)
@@ -134,19 +134,19 @@ std::vector<Movers> movers(const std::vector<CountedKind>& kinds)
     return result;
 }
 
-// Variance of one component of the displacement in time t, nm^2. Free flight; an atom lighter than the one it is held to flies
-// with the pair's centre of mass and turns around it, which moves it by at most twice its arm.
+// Returns the variance of one component of the displacement in time t, nm^2. Atoms fly freely. An atom tied to a heavier
+// atom flies with the centre of mass of the two and turns around it, which moves the atom by at most twice its arm.
 double displacement_variance(const AtomKind& kind, double kt, double t)
 {
     if (kind.partner_mass <= kind.mass) { return kt / kind.mass * t * t; }
     const double both = kind.mass + kind.partner_mass;
     const double arm = kind.arm * kind.partner_mass / both;
-    const double angle2 = kt * kind.partner_mass / (kind.mass * both) * t * t / (arm * arm); // per axis of rotation
-    // Mean square chord 2 arm^2 (1 - <cos>); for a Gaussian rate about two axes 1 - <cos> is below angle2 and never above 1.285.
+    const double angle2 = kt * kind.partner_mass / (kind.mass * both) * t * t / (arm * arm); // angle^2 per axis of rotation
+    // The mean square chord is 2 arm^2 (1 - <cos>). For a Gaussian rate about two axes, 1 - <cos> < angle2, and at most 1.285.
     return kt / both * t * t + 2 * arm * arm * std::min(angle2, 1.285) / 3;
 }
 
-// |V|, |V'|, |V''| of a pair at the cut-off.
+// The absolute values |V|, |V'|, |V''| of a pair's potential at the cut-off.
 struct PotentialAtCutoff
 {
     double value = 0, slope = 0, curvature = 0;
@@ -160,7 +160,7 @@ struct PotentialAtCutoff
 PotentialAtCutoff coulomb_at_cutoff(const RunParameters& run, double qq)
 {
     const double rc = run.coulomb_cutoff;
-    if (run.coulomb == CoulombKind::Pme) // of erfc(beta r) / r
+    if (run.coulomb == CoulombKind::Pme) // derivatives of erfc(beta r) / r
     {
         const double beta = ewald_beta(run), screened = std::erfc(beta * rc),
                      gauss = 2 * beta / std::sqrt(units::pi) * std::exp(-beta * beta * rc * rc);
@@ -180,21 +180,21 @@ PotentialAtCutoff lennard_jones_at_cutoff(const Topology& topology, const RunPar
     if (run.lj_modifier != LjModifier::None) { lj.value = 0; }
     if (run.lj_modifier == LjModifier::ForceSwitch)
     {
-        // Force and its derivative vanish at rc. What is left is of third order; the curvature in the middle of the switch bounds
-        // it.
+        // The force and its derivative are 0 at rc. The remaining term is of third
+        // order; the curvature in the middle of the switch is a bound for this term.
         lj.slope = 0;
     }
     if (run.lj_modifier == LjModifier::PotentialSwitch)
     {
-        // As above; the switch bends the potential more than it is bent by itself, by up to 10 / sqrt(3) of it over the square of
-        // the switch's range.
+        // The force is 0 at rc. The switch adds more curvature than the potential has:
+        // up to 10 / sqrt(3) of the potential over the square of the switch's range.
         lj.slope = 0;
         lj.curvature =
             std::abs(lj.curvature) + std::abs(v12 - v6) * 10 / (std::sqrt(3.0) * (rc - run.lj_switch) * (rc - run.lj_switch));
     }
     return lj;
 }
-// Sum of the absolute values over all pairs of an atom of a and one of b.
+// Returns the sums of absolute values over all pairs of one atom of a and one atom of b.
 PotentialAtCutoff potential_at_cutoff(const Topology& topology, const RunParameters& run,
                                       const PotentialAtCutoff& of_unit_charges, const Movers& a, const Movers& b)
 {
@@ -212,7 +212,7 @@ PotentialAtCutoff potential_at_cutoff(const Topology& topology, const RunParamet
 
 double force_cutoff(const RunParameters& run) { return std::max(run.lj_cutoff, run.coulomb_cutoff); }
 
-// The estimate for one system, ready to be asked for many plans.
+// The error estimate for one system, which can be evaluated for many plans of lists.
 class ErrorEstimate
 {
 public:
@@ -239,10 +239,10 @@ public:
         }
     }
 
-    // kJ/mol/ps per atom.
+    // Returns the error of a list with this interval and cutoff, kJ/mol/ps per atom.
     double operator()(int interval, double list_cutoff) const
     {
-        const double lifetime = interval * dt_, age = (interval - 1) * dt_; // forces are never older than that
+        const double lifetime = interval * dt_, age = (interval - 1) * dt_; // age of the list in its last step
         const double buffer = list_cutoff - cutoff_;
         if (age <= 0) { return 0; }
         std::vector<double> variance;
@@ -252,7 +252,7 @@ public:
         {
             const double sigma = std::sqrt(variance[pair.a] + variance[pair.b]), z = buffer / sigma;
             const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * units::pi), tail = 0.5 * std::erfc(z / std::sqrt(2.0));
-            // Moments of the depth below the cut-off that unlisted pairs have reached.
+            // m0, m1: moments of the depth below the cut-off that unlisted pairs have reached.
             const double m0 = sigma * (density - z * tail);
             const double m1 = 0.5 * sigma * sigma * ((1 + z * z) * tail - z * density);
             const double m2 = sigma * sigma * sigma / 3 * ((z * z + 2) * density - (z * z * z + 3 * z) * tail);
@@ -274,7 +274,7 @@ private:
     std::vector<Pair> pairs_;
 };
 
-// The smallest cutoff, to 1e-4 nm, of a list with an error below the tolerance; nothing if that exceeds `largest`.
+// Returns the smallest list cutoff, to 1e-4 nm, with an error below the tolerance; nothing if it would exceed `largest`.
 std::optional<double> cutoff_for(const ErrorEstimate& error, int interval, double cutoff, double largest, double tolerance)
 {
     if (error(interval, largest) > tolerance) { return std::nullopt; }
@@ -287,7 +287,7 @@ std::optional<double> cutoff_for(const ErrorEstimate& error, int interval, doubl
     return high;
 }
 
-// Time a step, in units of computing the forces of a list to 1 nm.
+// Returns the time of a step with these lists, in units of computing the forces of a list to 1 nm.
 double cost(const ListPlan& plan, const ListCosts& costs)
 {
     const auto length = [&](double cutoff) { return std::pow((cutoff + costs.margin) / (1 + costs.margin), 3); };
@@ -301,7 +301,7 @@ double cost(const ListPlan& plan, const ListCosts& costs)
     return forces(plan.pruned_cutoff) + upkeep * (costs.build + prunings * costs.prune);
 }
 
-// The cheapest way to prune a list.
+// Returns the plan of the list with its cheapest pruning.
 ListPlan pruned(const ErrorEstimate& error, const ListCosts& costs, int interval, double cutoff, double list_cutoff,
                 double tolerance)
 {
@@ -320,7 +320,7 @@ ListPlan pruned(const ErrorEstimate& error, const ListCosts& costs, int interval
     return best;
 }
 
-// The best plan for an interval between builds, if the box has room for its buffer.
+// Returns the best plan for an interval between builds, or nothing if the box is too small for the buffer.
 std::optional<ListPlan> plan_for(const ErrorEstimate& error, const ListCosts& costs, int interval, double cutoff, double largest,
                                  double tolerance)
 {
@@ -329,13 +329,13 @@ std::optional<ListPlan> plan_for(const ErrorEstimate& error, const ListCosts& co
     return pruned(error, costs, interval, cutoff, *list_cutoff, tolerance);
 }
 
-// Atoms of any use to a simulation have left each other's reach by then, and plans for a number without bound take forever.
+// The longest list interval, in steps. In any useful simulation atoms have moved too far by then. Longer plans take too long.
 constexpr int longest_planned_interval = 10'000;
 
-// Of the box edge, before a list that was planned for pressure coupling no longer fits.
+// The fraction to which a box edge may shrink before a list that was planned for pressure coupling no longer fits.
 constexpr double shrinkage_allowed = 0.95;
 
-// The cut-off of the forces, and the most a list may reach. Throws InputError if the box is too small.
+// The cut-off of the forces, and the largest cutoff of a list. list_range() throws InputError if the box is too small.
 struct ListRange
 {
     double cutoff, largest;
@@ -349,7 +349,7 @@ ListRange list_range(const System& system, const RunParameters& run)
                          "the cut-off is longer than half the shortest box edge (an atom would meet two images of another). "
                          "Use a larger box or a shorter cut-off.");
     }
-    // A box under pressure coupling may shrink; the engine stops the run where a list no longer fits.
+    // A box under pressure coupling may shrink. If a list no longer fits, the engine stops the run.
     return {cutoff, run.barostat == Barostat::None ? half_box : std::max(cutoff, shrinkage_allowed * half_box)};
 }
 
@@ -364,10 +364,10 @@ ListPlan plan_as_given(const RunParameters& run, const ListRange& range)
     return {std::max(1, run.list_interval), std::clamp(run.list_cutoff, range.cutoff, range.largest), 0, 0};
 }
 
-// How far beyond the cut-off a list must reach that few atoms outrun, nm.
+// Returns the buffer, nm, that only few atoms cross by their motion in time `age`.
 double complete_buffer(const std::vector<CountedKind>& kinds, double temperature, double age)
 {
-    constexpr double far = 5.5; // standard deviations: an atom in a million moves as far
+    constexpr double far = 5.5; // standard deviations: one atom in a million moves this far
     double variance = 0;
     for (const CountedKind& kind : kinds)
     {
@@ -401,7 +401,7 @@ ListPlan plan_pair_list(const System& system, const RunParameters& run, const Li
         const std::optional<ListPlan> plan = plan_for(error, costs, interval, range.cutoff, range.largest, tolerance);
         if (plan && (!best || cost(*plan, costs) < cost(*best, costs))) { best = plan; }
     }
-    // A small box: made in every step, a list needs no buffer.
+    // In a small box the interval becomes shorter. A list that is built in every step needs no buffer.
     for (int interval = asked; !best; --interval)
     {
         best = plan_for(error, costs, std::max(1, interval), range.cutoff, range.largest, tolerance);

@@ -12,7 +12,7 @@ namespace parhelion {
 
 ColumnGrid column_grid(const Box<double>& box, std::size_t atoms)
 {
-    // bench/pairs: wider columns are cheaper to search, narrower ones have longer lists.
+    // Wider columns are searched faster, narrower columns give shorter lists. Measured in bench/pairs.
     constexpr double width_of_cube = 1.0;
     const double cube = std::cbrt(box.volume() * cluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
     const auto cells = [&](double length) {
@@ -24,11 +24,11 @@ ColumnGrid column_grid(const Box<double>& box, std::size_t atoms)
 
 namespace {
 
-// Slot order of the real atoms: column by column, sorted in z; begin[c] is the first atom of column c.
+// The slots of the real atoms in the new order: column by column, sorted in z.
 struct ColumnOrder
 {
-    std::vector<std::int32_t> slot; // old slots
-    std::vector<std::size_t> begin; // per column, and the end
+    std::vector<std::int32_t> slot; // old slots, in the new order
+    std::vector<std::size_t> begin; // index in `slot` of each column's first atom; then the number of atoms
 };
 
 template <class N>
@@ -54,7 +54,7 @@ ColumnOrder sort_into_columns(CpuQueue& queue, const ParticleState<N>& state, co
         if (c >= 0) { ++order.begin[static_cast<std::size_t>(c) + 1]; }
     }
     for (std::size_t c = 1; c < order.begin.size(); ++c) { order.begin[c] += order.begin[c - 1]; }
-    // Key: leading bits of z from the bottom of the cell, then the global index: the order is a function of the positions.
+    // The key: leading bits of z from the bottom of the cell, then the global index. The order thus depends on positions alone.
     std::vector<std::uint64_t> key(order.begin.back());
     std::vector<std::size_t> next(order.begin.begin(), order.begin.end() - 1);
     for (std::size_t s = 0; s < slots; ++s)
@@ -92,7 +92,7 @@ void place_atom(const ParticleState<N>& old, std::size_t from, ParticleState<N>&
     state.slot_of_global[static_cast<std::size_t>(old.global_of_slot[from])] = static_cast<std::int32_t>(to);
 }
 
-// A filler on top of old atom `on`. The other arrays are zero already.
+// Places a filler at the position of the atom that was in slot `on`. The filler's other data are zero already.
 template <class N>
 void place_filler(const ParticleState<N>& old, std::size_t on, ParticleState<N>& state, std::size_t to)
 {

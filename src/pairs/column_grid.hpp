@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The xy grid of columns that cluster order and pair search share: a fixed-point coordinate falls into column (x * n) >> 32, in
-// integers, so that both sides always agree.
+// The grid of columns in x and y that cluster order and pair search share. A fixed-point coordinate x is
+// in column (x * n) >> 32. This is computed in integers, so cluster order and pair search always agree.
 #pragma once
 
 #include "base/box.hpp"
@@ -21,7 +21,7 @@ struct ColumnGrid
     int column(std::uint32_t x, std::uint32_t y) const { return cell(x, nx) * ny + cell(y, ny); }
 };
 
-// Columns about as wide as a cluster is deep at the mean density of `atoms` atoms in `box` (nm), so that clusters are compact.
+// Returns a grid whose columns are about as wide as a cluster is deep, at the mean density of `atoms` in `box` (nm).
 ColumnGrid column_grid(const Box<double>& box, std::size_t atoms);
 
 } // namespace parhelion

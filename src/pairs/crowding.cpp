@@ -12,18 +12,18 @@ namespace parhelion {
 
 namespace {
 
-// A table of as many counts as there are pairs of classes, for each occupied cell.
+// The number of classes is limited, because each occupied cell has a count for each class.
 constexpr std::size_t most_classes = 32;
 
-// Cells of equal size; of a box without end there are more than could be counted one by one.
+// The cells that divide the box. A huge box has too many cells to store each of them.
 class Cells
 {
 public:
-    // Shifted by half a cell, if asked.
+    // Divides the box into cells of about `width`. If is_shifted, the cells are shifted by half a cell.
     Cells(const Box<double>& box, double width, bool is_shifted)
     {
         const Vec3<double> heights = box.heights();
-        constexpr double most = 1 << 20; // along an edge: three such numbers make an index
+        constexpr double most = 1 << 20; // cells along an edge; the index of a cell has three such numbers
         for (int d = 0; d < 3; ++d)
         {
             count_[d] = static_cast<std::uint64_t>(std::clamp(std::floor(heights[d] / width), 1.0, most));
@@ -36,7 +36,7 @@ public:
         std::uint64_t cell = 0;
         for (int d = 0; d < 3; ++d)
         {
-            const std::uint32_t shifted = x[d] + shift_[d]; // around the box
+            const std::uint32_t shifted = x[d] + shift_[d]; // wraps around the box
             cell = cell * count_[d] + (shifted * count_[d] >> 32);
         }
         return cell;
@@ -47,7 +47,7 @@ private:
     std::array<std::uint32_t, 3> shift_{};
 };
 
-// Counts by class, of each cell that an atom is in.
+// The number of atoms of each class, in each occupied cell.
 class Occupation
 {
 public:
@@ -62,7 +62,7 @@ public:
         if (is_new) { counts_.resize(counts_.size() + classes_); }
         return counts_[place->second * classes_ + of_class];
     }
-    // Sum over cells of n_a n_b; of one class n (n - 1).
+    // Returns for two classes the sum over cells of n_a n_b; for one class the sum of n (n - 1).
     std::vector<double> pairs() const
     {
         std::vector<std::int64_t> sums(classes_ * classes_);
@@ -87,7 +87,7 @@ private:
     std::unordered_map<std::uint64_t, std::size_t> places_;
 };
 
-// Of one copy whose atoms are in these cells: pairs that share a cell and exclude each other, counted from both sides.
+// Returns the number of pairs of a molecule's atoms that share a cell and exclude each other. Each pair counts twice.
 std::int64_t excluded_pairs(const MoleculeType& molecule, const std::vector<std::uint64_t>& cell_of_atom)
 {
     std::int64_t pairs = 0;
@@ -102,7 +102,7 @@ std::int64_t excluded_pairs(const MoleculeType& molecule, const std::vector<std:
     return pairs;
 }
 
-// Pairs of atoms that share a cell, by two classes.
+// Returns the number of pairs of atoms that share a cell, for each pair of classes.
 std::vector<double> pairs_in_cells(const Topology& topology, const Cells& cells, std::span<const Vec3<std::uint32_t>> x)
 {
     const auto classes = static_cast<std::size_t>(crowding_classes(topology));
@@ -155,7 +155,7 @@ std::vector<double> measure_crowding(const Topology& topology, const Box<double>
     {
         const Cells cells(box, width, is_shifted);
         const std::vector<double> pairs = pairs_in_cells(topology, cells, x);
-        const double of_even_box = volume / (static_cast<double>(cells.size()) * even_volume); // times N_a N_b
+        const double of_even_box = volume / (static_cast<double>(cells.size()) * even_volume); // even number of pairs / (N_a N_b)
         for (std::size_t a = 0; a < classes; ++a)
         {
             for (std::size_t b = 0; b < classes; ++b)

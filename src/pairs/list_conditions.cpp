@@ -13,8 +13,8 @@ namespace parhelion {
 
 namespace {
 
-// How much more crowded than an even box a box may be before it counts. Chance, the order in a liquid or crystal, and the
-// exclusions that cells cut make some percent; the error of missing pairs grows in proportion, and a tenth of a kT/ns is far.
+// The crowding up to which a box counts as even. Chance, order in a liquid or crystal, and exclusions between different
+// cells make some per cent. The error of missing pairs is proportional to the crowding, and far below 0.1 kT/ns.
 constexpr double tolerated_crowding = 1.25;
 
 double next_on_ladder(double from, double at_least, double ratio)
@@ -23,14 +23,14 @@ double next_on_ladder(double from, double at_least, double ratio)
     return from;
 }
 
-// Sums over atoms: of kinetic energies, kJ/mol, of their squares, and of degrees of freedom.
+// Sums over atoms: kinetic energies, kJ/mol, squares of these, and degrees of freedom.
 struct Heat
 {
     double energy = 0, squares = 0, atoms = 0, degrees_of_freedom = 0;
 
     double temperature() const { return 2 * energy / (std::max(1.0, degrees_of_freedom) * units::boltzmann); }
-    // The mean temperature of atoms, weighted by their kinetic energy: of a few hot among many cold ones it is theirs. An atom
-    // with f degrees of freedom has <e^2> / <e> = (f + 2) / 2 kT. By chance it varies as temperature() of 1.8 times fewer would.
+    // Returns the mean temperature of atoms, weighted by kinetic energy, if it is sure. A few hot atoms among many cold dominate
+    // it. An atom with f degrees of freedom has <e^2> / <e> = (f + 2) / 2 kT. Chance varies it as if f were 1.8 times less.
     double sure_hot_temperature() const
     {
         if (!(energy > 0)) { return 0; }
@@ -50,7 +50,7 @@ Heat heat_of(const System& system, const MoleculeBlock& block)
     const MoleculeType& molecule = system.topology.molecule_types[static_cast<std::size_t>(block.type)];
     const double constraints = static_cast<double>(molecule.constraints.size() + 3 * molecule.settles.size());
     const double copies = static_cast<double>(block.count);
-    double atoms = 0, axes = 0; // that move; a virtual site has no mass
+    double atoms = 0, axes = 0; // number of moving atoms and of their axes; virtual sites do not count
     for (const Atom& atom : molecule.atoms)
     {
         const int moving = atom.mass > 0 ? 3 - std::popcount(atom.frozen) : 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where atoms were when the pair list was built, and how far they have moved since.
+// Stores the positions of atoms when the pair list is built, and finds how far atoms have moved since then.
 //
-// The idea: a pair that is not listed was farther apart than the list's cutoff. As long as no atom has moved more than half of
-// what that is beyond the cut-off of the forces, no pair can have come within it unlisted. A list is built anew before that where
-// results must not depend on lists at all: with reproducible sums, whose bits are those of every list that misses nothing.
-// Cost: a pass over the home atoms per step, 24 bytes each.
+// The idea: a pair that is not listed was farther apart than the list's cutoff. The buffer is the list's cutoff minus that
+// of the forces. While no atom has moved by more than half of the buffer, no unlisted pair can be within range. If results
+// must not depend on lists at all, a list is rebuilt before an atom moves so far. This holds for reproducible sums, whose
+// bits are the same for all lists that miss no pair. Cost: a pass over the home atoms per step, 24 bytes each.
 #pragma once
 
 #include "base/box.hpp"
@@ -21,13 +21,13 @@ inline constexpr bool lists_miss_nothing = std::is_integral_v<typename N::ForceS
 template <class N>
 struct ListedPositions
 {
-    ClusterArray<typename N::Fixed> x; // home slots
-    Box<double> box;                   // nm
+    ClusterArray<typename N::Fixed> x; // by slot, of home atoms
+    Box<double> box;                   // the box at that time, nm
 
     void keep(const ParticleState<N>& state);
 };
 
-// nm, of the present box: the farthest that a home atom is from where it was. Precondition: the same order of atoms.
+// Returns the largest distance that a home atom has moved since keep(), nm in the present box. Precondition: same atom order.
 template <class N>
 double largest_displacement(CpuQueue& queue, const ParticleState<N>& state, const ListedPositions<N>& listed);
 

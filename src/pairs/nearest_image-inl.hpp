@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// From differences of two positions along the edges of the box to differences in space, and in a low box to the nearest image.
-// Included once per instruction set by Highway's foreach_target.
+// Turns differences of two positions along the box edges into differences in space, and in a low box into
+// differences to the nearest image. Highway's foreach_target includes this file once per instruction set.
 //
-// A wrapped difference is the nearest image within half the least height of the box. The nearest image of a pair within a height
-// has the same fractions, or of some of them the one on the other side of zero: eight candidates.
+// A wrapped difference is the nearest image if it is shorter than half the least height of the box. If the nearest image is
+// within a height, each of its fractions is the wrapped fraction or the one on the other side of zero: eight candidates.
 
 #if defined(PARHELION_NEAREST_IMAGE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PARHELION_NEAREST_IMAGE_INL
@@ -21,7 +21,7 @@ namespace parhelion::pair_search {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// shear: Box::shear().
+// Turns differences along the box edges into differences in space. shear: Box::shear().
 template <class D>
 HWY_INLINE void lean(D d, const Vec3<hn::TFromD<D>>& shear, hn::Vec<D> (&difference)[3])
 {
@@ -30,7 +30,7 @@ HWY_INLINE void lean(D d, const Vec3<hn::TFromD<D>>& shear, hn::Vec<D> (&differe
     difference[1] = hn::MulAdd(hn::Set(d, shear.z), difference[2], difference[1]);
 }
 
-// As lean(), of the nearest image. edge: Box::diagonal(), nm. Precondition: it is nearer than every height of the box.
+// Like lean(), but for the nearest image. edge: Box::diagonal(), nm. Precondition: this image is nearer than all box heights.
 template <class D>
 HWY_INLINE void take_nearest(D d, const Vec3<hn::TFromD<D>>& edge, const Vec3<hn::TFromD<D>>& shear, hn::Vec<D> (&difference)[3])
 {
@@ -54,4 +54,4 @@ HWY_INLINE void take_nearest(D d, const Vec3<hn::TFromD<D>>& edge, const Vec3<hn
 } // namespace parhelion::pair_search
 HWY_AFTER_NAMESPACE();
 
-#endif // per-target include guard
+#endif // end of the include guard, which is per instruction set

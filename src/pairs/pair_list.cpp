@@ -24,10 +24,10 @@ std::size_t PairList::entries() const
 namespace {
 
 constexpr std::int32_t clusters_per_part = 32;
-constexpr double spreading = 0.1;   // nm that a half cluster may grow by until the next list
-constexpr std::size_t padding = 16; // lanes of the widest vector
+constexpr double spreading = 0.1;   // nm by which a half cluster may grow until the next list is built
+constexpr std::size_t padding = 16; // number of lanes of the widest vector
 
-// Offsets from the first atom: they wrap to [-L/2, L/2), so a cluster on the border of the box is as small as any.
+// The extent of a cluster: offsets from its first atom, in [-L/2, L/2). So a cluster across a face of the box is small, too.
 struct Extent
 {
     std::int32_t low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
@@ -50,10 +50,10 @@ double width(const Extent& e, int d) { return static_cast<double>(e.high[d]) - s
 struct Bounds
 {
     std::uint32_t centre[3];
-    float half[3]; // nm
+    float half[3]; // half sizes, nm
 };
 
-// The cluster's box, and the extents of its halves (nm) into largest_half_cluster. spread: of one unit along all edges, nm.
+// Returns the cluster's bounding box; enlarges largest_half_cluster (nm) by its halves. spread: one unit along all edges, nm.
 Bounds bounds(const std::uint32_t* x, const Box<double>& spread, Vec3<double>& largest_half_cluster)
 {
     const auto extents = [&](const Extent& e, double share, double more) {
@@ -142,7 +142,7 @@ ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clust
     return grid;
 }
 
-// The rows of one block's atoms, to be found again atom after atom: neighbours in a cluster are mostly of one block.
+// The rows of exclusions for one block's atoms. Consecutive look-ups use it again: neighbours are mostly of one block.
 struct BlockRows
 {
     std::int32_t first_atom, end_atom, molecule_size, first_row;
@@ -154,7 +154,7 @@ Exclusions make_exclusions(CpuQueue& queue, const Topology& topology, const std:
     exclusions.start.push_back(0);
     exclusions.row.assign(global_of_slot.size(), -1);
     exclusions.molecule_first.resize(global_of_slot.size());
-    std::vector<std::int32_t> first_row; // by molecule type
+    std::vector<std::int32_t> first_row; // indexed by molecule type
     for (const MoleculeType& molecule : topology.molecule_types)
     {
         first_row.push_back(static_cast<std::int32_t>(exclusions.start.size()) - 1);
@@ -196,7 +196,7 @@ Exclusions make_exclusions(CpuQueue& queue, const Topology& topology, const std:
     return exclusions;
 }
 
-// The leading 32 bits of all positions: as they are, or copied to `storage`.
+// Returns the leading 32 bits of all positions: from where they are, or copied to `storage`.
 template <class N>
 const std::uint32_t* leading_positions(CpuQueue& queue, const ParticleState<N>& state, AlignedVector<std::uint32_t>& storage)
 {
@@ -212,7 +212,7 @@ const std::uint32_t* leading_positions(CpuQueue& queue, const ParticleState<N>& 
     }
 }
 
-// Distances of 32-bit positions in float arithmetic are wrong by less than this.
+// Returns a cut-off that is larger by more than the error of 32-bit positions in float arithmetic.
 float with_margin(double cutoff) { return static_cast<float>(cutoff * (1 + 1e-5)); }
 
 void set_distances(const Box<double>& box, double cutoff, pair_search::Distances& distances)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pair search, one vector of candidate clusters at a time: columns by distance in xy, a range of each column by z, bounding
-// boxes, then the atoms of those clusters that are left.
+// The pair search, one vector of candidate clusters at a time. It selects columns by distance in xy, a range of
+// each column by z, and clusters by their bounding boxes. Then it tests the atoms of the remaining clusters.
 #include "pairs/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -23,7 +23,7 @@ using DU = hn::Rebind<std::uint32_t, DF>;
 using DI = hn::Rebind<std::int32_t, DF>;
 using VF = hn::Vec<DF>;
 
-// The cluster whose partners are sought.
+// The cluster whose partners are searched: its bounding box and position.
 struct Centre
 {
     std::int32_t cluster;
@@ -40,8 +40,8 @@ Centre make_centre(const Input& in, std::int32_t cluster)
     return centre;
 }
 
-// Who lists the pairs of two clusters: the one whose column is behind, in x if that differs, else in y; in one column, and in
-// columns that are half a box apart, the lower index if their sum is even, else the higher.
+// Says which of two clusters lists their pairs: the one whose column is behind, in x or, for equal x, in y. In the same
+// column, or in columns half a box apart, it is the lower index if the sum of the two is even, else the higher index.
 enum class Side
 {
     Behind,
@@ -67,8 +67,8 @@ inline bool lists(const ClusterGrid& grid, std::int32_t i, std::int32_t j)
     return s == Side::Undecided ? lists_undecided(i, j) : s == Side::Ahead;
 }
 
-// Of the clusters k .. k + lanes in the grid's order, the first `count` of them, appends those whose boxes are near enough;
-// returns the new end.
+// Tests the first `count` of the clusters k .. k + lanes, in the grid's order. Appends to
+// `candidates` the clusters whose boxes are near enough. Returns the new end of the candidates.
 HWY_INLINE std::int32_t* append_near(const Input& in, const Centre& centre, std::int32_t k, std::int32_t count,
                                      std::int32_t* candidates)
 {
@@ -84,8 +84,8 @@ HWY_INLINE std::int32_t* append_near(const Input& in, const Centre& centre, std:
         distance[dim] = hn::Mul(hn::ConvertTo(d, units), hn::Set(d, in.nm_per_unit[dim]));
     }
     if (in.is_tilted) { lean(d, in.shear, distance); }
-    // In a tilted box x depends on which image along z is meant. The centres' nearest one is the atoms', too, unless the boxes
-    // are so large that either could be.
+    // In a tilted box the distance along x depends on the image that is chosen along z. The image with the nearest cluster centre
+    // also has the nearest atoms if the bounding boxes of both clusters are small. If they are not, the cluster is a candidate.
     auto is_sure = hn::Eq(zero, zero);
     for (int dim = 0; dim < 3; ++dim)
     {
@@ -96,17 +96,17 @@ HWY_INLINE std::int32_t* append_near(const Input& in, const Centre& centre, std:
     }
     const auto may_be_near = hn::Or(hn::Lt(r2, hn::Set(d, in.cutoff * in.cutoff)), hn::Not(is_sure));
     const auto near = hn::And(may_be_near, hn::FirstN(d, static_cast<std::size_t>(count)));
-    // Not CompressStore: with a memory operand the instruction is microcoded on some processors.
+    // CompressStore is avoided: with a memory operand the instruction is microcoded on some processors.
     hn::StoreU(hn::Compress(hn::LoadU(di, grid.cluster.data() + k), hn::RebindMask(di, near)), di, candidates);
     return candidates + hn::CountTrue(d, near);
 }
 
 struct Range
 {
-    std::int32_t next;        // the first cluster not looked at
-    std::int32_t* candidates; // the end of those found
+    std::int32_t next;        // first cluster that was not tested
+    std::int32_t* candidates; // end of the candidates
 };
-// From `k` on up to the first whose centre is above `high`, or `end`, in whole vectors.
+// Appends clusters from `k` on, in whole vectors, up to the first whose centre is above `high`, or to `end`.
 HWY_INLINE Range append_range(const Input& in, const Centre& centre, std::int32_t k, std::int32_t end, std::uint32_t high,
                               std::int32_t* candidates)
 {
@@ -116,7 +116,7 @@ HWY_INLINE Range append_range(const Input& in, const Centre& centre, std::int32_
     return {k, candidates};
 }
 
-// The candidates of a column that is `gap2` (squared, nm^2) away in xy, and not along z; returns the new end.
+// Appends candidates of a column, whose squared distance in xy is `gap2` (nm^2), by their z. Returns the end of the candidates.
 HWY_INLINE std::int32_t* append_column(const Input& in, const Centre& centre, std::int32_t column_index, float gap2,
                                        std::int32_t& first, std::int32_t* candidates)
 {
@@ -135,7 +135,7 @@ HWY_INLINE std::int32_t* append_column(const Input& in, const Centre& centre, st
     return append_range(in, centre, std::max(first, below.next), end, ~0u, below.candidates).candidates;
 }
 
-// Cells of one dimension whose clusters may reach the centre: the first (may be negative) and their number, each cell once.
+// The cells in one dimension whose clusters may reach the centre: the first cell (may be negative) and the number of cells.
 struct CellRange
 {
     int first, count;
@@ -147,7 +147,7 @@ inline CellRange cell_range(std::uint32_t x, int n, float height, float distance
     return {ColumnGrid::cell(x, n) - reach, 2 * reach + 1};
 }
 
-// Fills scratch.masks with the clusters that hold an atom excluded from one of `cluster`; returns the diagonal's masks.
+// Fills scratch.masks with the clusters that have an atom excluded from one of `cluster`. Returns the masks of the diagonal.
 Scratch::Masks find_exclusions(const Input& in, std::int32_t cluster, Scratch& scratch)
 {
     Scratch::Masks diagonal{cluster, {diagonal_pairs(0), diagonal_pairs(1)}};
@@ -181,7 +181,7 @@ Scratch::Masks find_exclusions(const Input& in, std::int32_t cluster, Scratch& s
     return diagonal;
 }
 
-// Squared distances, nm^2, between the centre's box and the columns of a range, between faces of one direction.
+// Computes squared distances, nm^2, between the centre's box and the columns of a range, between faces in one dimension.
 void find_gaps(const CellRange& range, std::uint32_t x, int n, float height, float half_widths, std::vector<float>& squared)
 {
     const float nm_per_unit = 0x1p-32f * height;
@@ -196,7 +196,7 @@ void find_gaps(const CellRange& range, std::uint32_t x, int n, float height, flo
     }
 }
 
-// The clusters whose boxes are within the cut-off of the centre's and whose pairs the centre lists; returns their end.
+// Finds the clusters near the centre, by boxes, whose pairs the centre lists. Returns the end of the candidates.
 std::int32_t* find_candidates(const Input& in, const Centre& centre, Scratch& scratch)
 {
     const ClusterGrid& grid = *in.grid;
@@ -220,7 +220,7 @@ std::int32_t* find_candidates(const Input& in, const Centre& centre, Scratch& sc
         {
             const int iy = (range[1].first + ky + n[1]) % n[1];
             const Side s = in_x == Side::Ahead ? in_x : side(own % n[1], iy, n[1]);
-            // Faces that are no right angle apart: the larger distance is all that is sure, and nothing of it is across z.
+            // In a tilted box faces are not at right angles. Only the larger distance is certain, and it does not hold across z.
             const float gap2_x = scratch.gap2[0][static_cast<std::size_t>(kx)],
                         gap2_y = scratch.gap2[1][static_cast<std::size_t>(ky)],
                         gap2 = in.is_tilted ? std::max(gap2_x, gap2_y) : gap2_x + gap2_y;
@@ -240,7 +240,7 @@ std::int32_t* find_candidates(const Input& in, const Centre& centre, Scratch& sc
     return candidates;
 }
 
-// The claim of this rank on the pairs of two clusters.
+// Returns which pairs of two clusters belong to this rank.
 Claim claim(const Input& in, std::int32_t i, std::int32_t j)
 {
     const auto home = static_cast<std::size_t>(in.home_clusters);
@@ -248,15 +248,15 @@ Claim claim(const Input& in, std::int32_t i, std::int32_t j)
                                in.territory->zone_of(static_cast<std::size_t>(j), home));
 }
 
-// Leaves the candidates some of whose pairs with the cluster are this rank's; returns their new end.
+// Keeps the candidates with at least one pair that belongs to this rank. Returns the new end of the candidates.
 std::int32_t* keep_claimed(const Input& in, std::int32_t cluster, std::int32_t* end, Scratch& scratch)
 {
     if (in.territory->is_everything()) { return end; }
     return std::remove_if(scratch.candidates.data(), end, [&](std::int32_t j) { return claim(in, cluster, j).none; });
 }
 
-// Two clusters whose zones meet both ways round the box: of the halves in range, returns those all of whose pairs are this
-// rank's. Halves of which only some are become partial entries.
+// For two clusters whose zones meet in both directions around the box: returns those of the halves in
+// range whose pairs all belong to this rank. Halves of which only some pairs do become partial entries.
 std::uint32_t divide(const Input& in, std::int32_t cluster, std::int32_t j, std::uint8_t ask, std::uint32_t in_range,
                      Scratch& scratch)
 {
@@ -278,7 +278,7 @@ std::uint32_t divide(const Input& in, std::int32_t cluster, std::int32_t j, std:
     return whole;
 }
 
-// Sorts the candidates into the entries of the centre's halves.
+// Tests the atoms of the candidates, and sorts the candidates into the entries of the centre's halves.
 template <bool centred, bool tilted>
 void test_candidates(const Input& in, std::int32_t cluster, const std::int32_t* end, Scratch& scratch)
 {

@@ -9,7 +9,7 @@ namespace parhelion {
 
 std::string simd_target_name()
 {
-    // The best target is the lowest bit set; only those that were compiled count.
+    // The best target is the lowest bit set among the compiled targets.
     const auto usable = hwy::SupportedTargets() & HWY_TARGETS;
     return hwy::TargetName(usable & -usable);
 }

@@ -5,7 +5,7 @@
 
 namespace parhelion {
 
-// The instruction set the SIMD kernels use on this machine, as Highway calls it: "SSE4", "AVX2", "AVX3" (AVX-512).
+// Returns the instruction set of the SIMD kernels on this machine, as Highway names it: "SSE4", "AVX2", "AVX3" (AVX-512).
 std::string simd_target_name();
 
 } // namespace parhelion

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an earlier run left under the name of an output is kept as "#NAME.N#" in the same folder, N the first number from 1 that
-// is free, as users of GROMACS know it.
+// Keeps files that an earlier run left under the names of new outputs. Such a file becomes
+// "#NAME.N#" in the same folder, with N the first free number from 1, as in GROMACS.
 #pragma once
 
 #include <string>
 
 namespace parhelion {
 
-// The new name; empty if there is no such file, or nothing in it. A symbolic link is moved itself, wherever it leads. Throws
-// SystemError.
+// Renames the file and returns its new name, or nothing if there is no such file or
+// it is empty. A symbolic link itself is renamed, not its target. Throws SystemError.
 std::string move_to_backup(const std::string& path);
-// The same of a file that must stay, as it is locked.
+// Copies the file to a name "#NAME.N#" and returns this name. For a file that must stay because it is locked.
 std::string copy_to_backup(const std::string& path);
 
 } // namespace parhelion

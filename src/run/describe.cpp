@@ -14,10 +14,10 @@ namespace parhelion {
 
 namespace {
 
-// Sums of many decimal numbers are off by some 1e-12.
+// Returns a sum without its rounding error: sums of many decimal numbers are off by some 1e-12.
 double without_noise(double sum) { return std::abs(sum) < 1e-6 ? 0 : sum; }
 
-// "300 K (v-rescale)", "300/310 K (sd)"; empty: nothing keeps the temperature.
+// Returns, for example, "300 K (v-rescale)" or "300/310 K (sd)"; nothing if the temperature is not coupled.
 std::string temperature_text(const RunParameters& p)
 {
     const bool stochastic = p.integrator == Integrator::StochasticDynamics;
@@ -59,7 +59,7 @@ std::string pressure_text(const RunParameters& p)
 
 std::string time_text(double ps) { return ps < 1000 ? fmt::format("{:g} ps", ps) : fmt::format("{:g} ns", ps * 1e-3); }
 
-// How often the `period` blocks at `first` follow each other.
+// Returns how often the sequence of `period` blocks that begins at `first` is repeated.
 std::size_t repeats(const std::vector<MoleculeBlock>& blocks, std::size_t first, std::size_t period)
 {
     std::size_t n = 1;
@@ -70,7 +70,7 @@ std::size_t repeats(const std::vector<MoleculeBlock>& blocks, std::size_t first,
     return n;
 }
 
-// "100 x ETH 700 x SOL"; what repeats is folded: "200 x (1 x PROT 7023 x SOL)".
+// Returns, for example, "100 x ETH 700 x SOL". Repeated sequences are folded: "200 x (1 x PROT 7023 x SOL)".
 std::string molecules_text(const Topology& topology)
 {
     constexpr std::size_t longest_period = 8, most_shown = 40;
@@ -102,7 +102,7 @@ std::string molecules_text(const Topology& topology)
     return text;
 }
 
-// What is done at intervals; empty: nothing is.
+// Returns the operations that are done at intervals, with their intervals; nothing if there are no such operations.
 std::string intervals_text(const PlanSummary& plan)
 {
     std::string text;
@@ -116,7 +116,7 @@ std::string intervals_text(const PlanSummary& plan)
     return text.empty() ? "" : text + " steps";
 }
 
-// The density that lists are planned for, where atoms do not fill the box evenly.
+// Returns the temperature and crowding for which pair lists are planned; nothing if atoms fill the box evenly.
 std::string list_conditions_text(const PlanSummary& plan)
 {
     if (plan.list_crowding <= 1) { return ""; }
@@ -201,6 +201,14 @@ std::string describe_output(const RunParameters& p, const std::string& prefix, d
 std::string describe_start(const std::optional<HandOver>& hand_over)
 {
     return hand_over ? fmt::format("start     {}\n", hand_over->text) : "";
+}
+
+std::string size_text(std::uintmax_t bytes)
+{
+    const auto b = static_cast<double>(bytes);
+    return b < 1e6   ? fmt::format("{:.1f} kB", b * 1e-3)
+           : b < 1e9 ? fmt::format("{:.1f} MB", b * 1e-6)
+                     : fmt::format("{:.2f} GB", b * 1e-9);
 }
 
 std::string grid_text(const std::array<int, 3>& grid) { return fmt::format("{}x{}x{}", grid[0], grid[1], grid[2]); }

@@ -17,13 +17,15 @@ bool has_lincs(const Topology& topology)
     });
 }
 
-// Exact where all are equal.
+// Returns the mean, which is exact if all three numbers are equal.
 double mean(const Vec3<double>& a) { return a.x + ((a.y - a.x) + (a.z - a.x)) / 3; }
 
 } // namespace
 
-EnergyTable::EnergyTable(const Topology& topology, const RunParameters& parameters, const Box<double>& box)
-    : dispersion_(parameters.dispersion_correction != DispersionCorrection::None),
+EnergyTable::EnergyTable(const Topology& topology, const RunParameters& parameters, const Box<double>& box,
+                         ExternalForcesAct external)
+    : has_external_(external == ExternalForcesAct::Yes),
+      dispersion_(parameters.dispersion_correction != DispersionCorrection::None),
       pressure_coupled_(parameters.barostat != Barostat::None),
       has_lincs_(has_lincs(topology) && parameters.integrator != Integrator::SteepestDescent),
       has_box_velocity_(parameters.barostat == Barostat::ParrinelloRahman),
@@ -47,6 +49,7 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
         terms_.push_back(row.term);
         names_.emplace_back(row.name);
     }
+    if (has_external_) { names_.emplace_back("External"); }
     for (const char* name : {"Potential", "Kinetic En.", "Total Energy", "Conserved En.", "Temperature"})
     {
         names_.emplace_back(name);
@@ -56,7 +59,7 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
     if (has_lincs_) { names_.emplace_back("Constr. rmsd"); }
     if (pressure_coupled_)
     {
-        // As GROMACS calls them.
+        // GROMACS' names.
         if (is_tilted_) { names_.insert(names_.end(), {"Box-XX", "Box-YY", "Box-ZZ", "Box-YX", "Box-ZX", "Box-ZY"}); }
         else { names_.insert(names_.end(), {"Box-X", "Box-Y", "Box-Z"}); }
         names_.insert(names_.end(), {"Volume", "Density", "pV", "Enthalpy"});
@@ -83,6 +86,7 @@ std::vector<double> EnergyTable::values(const Observables& o) const
     std::vector<double> v;
     v.reserve(names_.size());
     for (const EnergyTerm term : terms_) { v.push_back(o.forces[term]); }
+    if (has_external_) { v.push_back(o.external); }
     v.insert(v.end(), {o.potential, o.kinetic_energy, o.total, o.conserved, o.temperature});
     if (dispersion_) { v.push_back(o.pressure_correction); }
     v.push_back(o.pressure);

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "io/excluded_pairs.hpp"
+#include "io/input/excluded_pairs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace parhelion {
 
 namespace {
 
-// In ascending order; none for the whole system. Names are those of groups, without overlap, or "System" (io/check.hpp).
+// Returns the atoms of the groups, ascending; none for all atoms. Names are disjoint groups or "System" (io/input/check.hpp).
 std::vector<std::int64_t> atoms_of(const std::vector<std::string>& names, const System& system)
 {
     std::vector<std::int64_t> atoms;
@@ -28,7 +28,7 @@ std::vector<std::int64_t> atoms_of(const std::vector<std::string>& names, const 
     return atoms;
 }
 
-// Of which molecule types excluded pairs are to be watched: none, if they are too far apart from the start, which was told.
+// Returns the molecule types whose excluded pairs are watched; none if pairs are too far apart at the start, as then reported.
 std::vector<bool> watched_types(const System& system, const RunParameters& parameters)
 {
     if (parameters.coulomb != CoulombKind::Pme ||
@@ -65,7 +65,7 @@ RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const R
       mass_(system.topology.total_mass()), watched_types_(watched_types(system, parameters)), identity_(std::move(identity)),
       checkpoints_(std::move(checkpoints)), first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
       written_(continued != nullptr ? continued->outputs : fresh_position(parameters.first_step, table_.names().size())),
-      next_checkpoint_(Clock::now() + checkpoint_interval())
+      next_checkpoint_(Clock::now() + checkpoint_interval()), status_(options.prefix + status_ending)
 {
     if (written_.whole_run.terms() != table_.names().size())
     {
@@ -76,7 +76,7 @@ RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const R
     if (continued == nullptr) { return; }
     const std::int64_t interval = parameters_.energy_out,
                        until_frame = interval > 0 ? (interval - first_step_ % interval) % interval + 1 : 0;
-    constexpr std::int64_t most_of_frame = std::numeric_limits<std::int32_t>::max(); // energies, by the format of the .edr
+    constexpr std::int64_t most_of_frame = std::numeric_limits<std::int32_t>::max(); // limit of energies in a frame of an .edr
     if (written_.next_energy_step < parameters_.first_step || written_.since_frame.count() > most_of_frame - until_frame)
     {
         throw InputError("E190", {checkpoints_.newest(), 0},
@@ -106,8 +106,10 @@ RunOutputPlan RunFiles::output_plan() const
     return plan;
 }
 
-void RunFiles::start()
+void RunFiles::start(std::int64_t steps_total)
 {
+    const bool minimises = parameters_.integrator == Integrator::SteepestDescent;
+    status_.begin(minimises ? 0 : parameters_.dt, first_step_ - parameters_.first_step, steps_total, Clock::now());
     output_.emplace(output_plan());
     log_.emplace(log_path(), written_.log);
     noted_files_ = output_->lengths();
@@ -131,17 +133,21 @@ void RunFiles::expect_exclusions_near(const Frame& frame) const
 void RunFiles::frame(const OutputDue& due, Frame&& frame)
 {
     expect_exclusions_near(frame);
-    wrote_since_note_ = true;
     observer_.frame(frame);
+    if (!due.is_written()) { return; }
+    wrote_since_note_ = true;
     output_->write(std::move(frame), {due.compressed_x, due.x, due.v, due.f});
 }
 
 void RunFiles::energies(const OutputDue& due, const Observables& observables)
 {
     const std::vector<double> values = table_.values(observables);
-    written_.since_frame.add(values);
-    written_.whole_run.add(values);
-    written_.blocks.add(values);
+    if (!due.stream_has_energies)
+    {
+        written_.since_frame.add(values);
+        written_.whole_run.add(values);
+        written_.blocks.add(values);
+    }
     if (parameters_.integrator == Integrator::SteepestDescent)
     {
         latest_.potential = observables.potential, latest_.largest_force = observables.largest_force;
@@ -170,13 +176,20 @@ void RunFiles::progress(std::int64_t steps_done, std::int64_t steps_total, doubl
 void RunFiles::show_progress(std::int64_t steps_done, std::int64_t steps_total)
 {
     observer_.progress({steps_done, steps_total, latest_});
+    if (!status_.update(steps_done, steps_total, latest_, Clock::now())) { return; }
+    output_->enqueue([this, text = status_.pending()] {
+        const std::string problem = status_.write(text);
+        if (problem.empty()) { return; }
+        const std::lock_guard lock(remarks_mutex_);
+        remarks_.push_back(problem + " (who watches the run is told nothing)");
+    });
 }
 
 void RunFiles::note_position()
 {
     written_.log.bytes = log_->file().length();
     noted_ = written_;
-    // Only if there is something to note: the output thread's queue is short.
+    // Notes a position only if something was written since the last one, because the queue of the output thread is short.
     if (std::exchange(wrote_since_note_, false))
     {
         output_->enqueue([this] { noted_files_ = output_->lengths(); });
@@ -192,7 +205,7 @@ void RunFiles::checkpoint(SavedState&& state)
 
 void RunFiles::write_checkpoint(SavedState&& state, std::int64_t reached)
 {
-    if (!is_finite(state) || !noted_.whole_run.is_finite()) { return; } // about to blow up: the checkpoint before is better
+    if (!is_finite(state) || !noted_.whole_run.is_finite()) { return; } // close to a blow-up the previous checkpoint is better
     log_->file().sync();
     noted_.log = log_->file().mark(noted_.log.bytes);
     const std::string of_log = log_->file().new_interference();
@@ -231,11 +244,12 @@ void RunFiles::log_failure(const std::string& text) noexcept
 {
     try
     {
+        status_.fail(text);
         log_->line(text);
     }
     catch (const std::exception&)
     {
-        // What is in its way is most likely what `text` says.
+        // The error that `text` describes most likely caused this failure.
     }
 }
 
@@ -252,8 +266,9 @@ NamedList<RunReport::Spread> RunFiles::averages() const
     NamedList<RunReport::Spread> list;
     for (std::size_t i = 0; i < table_.names().size(); ++i)
     {
-        list.emplace_back(table_.names()[i],
-                          RunReport::Spread{written_.whole_run.mean(i), written_.whole_run.standard_deviation(i)});
+        list.emplace_back(
+            table_.names()[i],
+            RunReport::Spread{written_.whole_run.mean(i), written_.whole_run.standard_deviation(i), written_.blocks.error(i)});
     }
     return list;
 }

@@ -2,6 +2,7 @@
 #include "run/launched.hpp"
 
 #include "base/error.hpp"
+#include "comm/networks/networks.hpp"
 #include "run/processes.hpp"
 #include "run/start.hpp"
 
@@ -22,7 +23,7 @@ Bytes bytes_of(const void* data, std::size_t bytes)
     return {first, first + bytes};
 }
 
-// The first line that differs.
+// Returns the first line in which the two texts differ.
 std::string first_difference(const std::string& first, const std::string& here)
 {
     std::istringstream of_first(first), of_here(here);
@@ -34,11 +35,10 @@ std::string first_difference(const std::string& first, const std::string& here)
     }
 }
 
-// Auto is TCP, and so is what the host does where GPUs have Nvshmem.
-std::string transport_between_cpus(TransportKind transport)
+// Returns the transport between CPUs: TCP for Auto, and for a run that uses NVSHMEM between GPUs.
+TransportKind transport_between_cpus(TransportKind transport)
 {
-    return transport_name(transport == TransportKind::Auto || transport == TransportKind::Nvshmem ? TransportKind::Tcp
-                                                                                                  : transport);
+    return transport == TransportKind::Auto || transport == TransportKind::Nvshmem ? TransportKind::Tcp : transport;
 }
 
 std::string text_of(const std::exception_ptr& exception)
@@ -58,21 +58,9 @@ std::string text_of(const std::exception_ptr& exception)
 LaunchedRun::LaunchedRun(const RunRequest& request, const Launch& launch, const ProcessOptions& shares, RunObserver& observer)
     : launch_(launch), observer_(observer), transport_(transport_between_cpus(request.connection.transport))
 {
-    if (transport_ != "tcp" && shares.ranks != shares.processes)
-    {
-        throw InputError(
-            "E010", {},
-            fmt::format("with --transport {} each process is one rank, and these are {} processes. Leave --ranks out.",
-                        transport_, shares.processes));
-    }
-    if (request.placement.processes > 1)
-    {
-        throw InputError("E010", {},
-                         fmt::format("--processes starts processes, and {} has started them. Leave it out.", launch.launcher));
-    }
     const char* const given = own_environment()("PARHELION_SECRET_FILE");
     const std::string path = given != nullptr ? given : request.output.prefix + ".secret";
-    std::optional<SecretFile> made; // until all have met
+    std::optional<SecretFile> made; // the file exists until all processes have met
     if (given != nullptr && !read_secret(path))
     {
         throw SystemError(fmt::format("There is no secret {}, which PARHELION_SECRET_FILE names.", path));
@@ -123,8 +111,8 @@ void LaunchedRun::place(SimulationOptions& engine) const
 
 Network LaunchedRun::network()
 {
-    if (transport_ == "tcp") { return tcp_network(met_); }
-    plugin_ = std::make_unique<PluginRanks>(PluginOptions{.transport = transport_, .deadline = met_->deadline()});
+    if (transport_ == TransportKind::Tcp) { return tcp_network(met_); }
+    plugin_ = std::make_unique<PluginRanks>(PluginOptions{.transport = transport(), .deadline = met_->deadline()});
     met_->listen({.on_loss = [&plugin = *plugin_](const std::string& sentence) { plugin.lose(sentence); }});
     return plugin_->network(met_->ranks());
 }
@@ -135,7 +123,7 @@ void LaunchedRun::agree(const NamedList<std::string>& identity, std::int64_t ste
     for (const auto& [name, value] : identity) { has_read += fmt::format("{}: {}\n", name, value); }
     const auto key = [](int rank) { return fmt::format("what rank {} has read", rank); };
     met_->put(key(met_->here().first), bytes_of(has_read.data(), has_read.size()));
-    for (const ProcessCard& card : met_->processes()) // rank 0 changes no file before all have read
+    for (const ProcessCard& card : met_->processes()) // rank 0 changes no file before all other processes have read their input
     {
         if (!writes() && card.first != 0) { return; }
         const Bytes there = met_->wait_for(key(card.first));
@@ -173,7 +161,7 @@ std::int64_t LaunchedRun::from_first(const char* what, std::int64_t value)
 void LaunchedRun::end(const std::string& log)
 {
     const std::exception_ptr own = std::current_exception();
-    // Not closed, for which all would have to come: this process ends without, and the launcher ends who does not.
+    // The plug-in is not closed, because closing needs all processes. This process ends without it; the launcher ends the others.
     static_cast<void>(plugin_.release());
     try
     {
@@ -181,12 +169,12 @@ void LaunchedRun::end(const std::string& log)
     }
     catch (const InputError&)
     {
-        observer_.speaks(writes() || !met_->is_told_by_first()); // else rank 0's process says it
-        throw;                                                   // nothing has begun
+        observer_.speaks(writes() || !met_->is_told_by_first()); // otherwise the process of rank 0 reports the error
+        throw;                                                   // no step has begun
     }
     catch (const std::exception& error)
     {
-        if (writes() && error.what() != text_of(own)) { add_last_line(log, error.what()); } // its own is there already
+        if (writes() && error.what() != text_of(own)) { add_last_line(log, error.what()); } // the log has its own error already
         observer_.speaks(writes() || !met_->is_told_by_first());
         throw;
     }

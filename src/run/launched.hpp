@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run whose processes a launcher has started (comm/launch.hpp): they meet, make sure that they have read the same, and end
-// alike. The process of rank 0 writes, and its observer is told to speak.
+// A run whose processes were started by a launcher (comm/launch/launch.hpp). The processes connect, ensure that
+// all have read the same input, and end alike. The process of rank 0 writes files, and its observer prints.
 #pragma once
 
 #include "comm/bootstraps/rendezvous.hpp"
-#include "comm/launch.hpp"
-#include "comm/launch_processes.hpp"
-#include "comm/network.hpp"
-#include "comm/plugin_ranks.hpp"
+#include "comm/core/network.hpp"
+#include "comm/launch/launch.hpp"
+#include "comm/launch/launch_processes.hpp"
+#include "comm/networks/plugin_ranks.hpp"
 #include "engine/simulation.hpp"
-#include "io/named_list.hpp"
+#include "io/input/named_list.hpp"
 #include "run/run.hpp"
 
 #include <memory>
@@ -20,24 +20,24 @@ namespace parhelion {
 class LaunchedRun
 {
 public:
-    // Meets the others; strangers are told to the observer. The secret is in the file that PARHELION_SECRET_FILE names, or else
-    // in one beside the output, there until all have met. Throws InputError E010, CommError, SystemError.
+    // Connects the processes. Tells the observer of strangers that tried to connect. PARHELION_SECRET_FILE names the file with
+    // the secret. Without it a file beside the output is made, and removed when all are connected. Throws CommError, SystemError.
     LaunchedRun(const RunRequest& request, const Launch& launch, const ProcessOptions& shares, RunObserver& observer);
     ~LaunchedRun();
     LaunchedRun(const LaunchedRun&) = delete;
     LaunchedRun& operator=(const LaunchedRun&) = delete;
 
     bool writes() const { return launch_.process == 0; }
-    const std::string& transport() const { return transport_; } // that of its network, between CPUs
-    // Says how many processes of the run are on this host, and which of them this one is.
+    const char* transport() const { return transport_name(transport_); } // name of the network's transport between CPUs
+    // Sets in `engine` the number of the run's processes on this host, and which of these this process is.
     void place(SimulationOptions& engine) const;
-    // Between its ranks, by the transport of the options. Once.
+    // Returns the network between the run's ranks, by the transport of the options. Call it once.
     Network network();
-    // Collective: all processes must have read the same, and no steps be left for all or for none. Throws InputError E212.
+    // Collective. Throws InputError E212 if processes read different input, or if steps are left for only some of them.
     void agree(const NamedList<std::string>& identity, std::int64_t steps_left);
-    // Collective: with the seeds that the process of rank 0 has.
+    // Collective. Returns the parameters with the seeds of rank 0's process.
     RunParameters with_seeds_of_first(RunParameters parameters);
-    // Called in the handler of an exception: throws what the run ends by. `log`: of the run.
+    // Throws the error with which the run ends. Call it in the handler of an exception. `log`: path of the log of the run.
     [[noreturn]] void end(const std::string& log);
 
 private:
@@ -45,9 +45,9 @@ private:
 
     const Launch launch_;
     RunObserver& observer_;
-    const std::string transport_;
+    const TransportKind transport_;
     std::shared_ptr<Rendezvous> met_;
-    std::unique_ptr<PluginRanks> plugin_; // none: TCP carries messages
+    std::unique_ptr<PluginRanks> plugin_; // null: messages are sent by TCP
 };
 
 } // namespace parhelion

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two runs must not write into the same files: each holds a lock on PREFIX.log from before it reads what an earlier run left
-// until its files are closed. The lock ends with the process, however that ends.
+// A lock that keeps two runs from writing the same files. A run holds a lock on PREFIX.log from before it reads the
+// files of an earlier run until it has closed its own files. The lock ends when the process ends, for any reason.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace parhelion {
 class RunLock
 {
 public:
-    // Creates PREFIX.log if there is none, and leaves what is in it. Throws InputError E193 if another run holds the lock, E196
-    // if the log is a symbolic link, and SystemError. A file system that has no locks gives none.
+    // Creates PREFIX.log if it does not exist, keeps its contents and locks it. Throws InputError E193 if another run
+    // holds the lock, E196 if the log is a symbolic link, and SystemError. A file system without locks gives no lock.
     explicit RunLock(const std::string& prefix);
     ~RunLock();
     RunLock(const RunLock&) = delete;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/log.hpp"
 
+#include "io/input/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,6 +69,74 @@ void Log::averages(const std::vector<std::string>& terms, const TermAverages& av
                        unit_of_term(terms[i]));
     }
     write(text);
+}
+
+// --- reading
+
+namespace {
+
+// Calls take(line) for every line that has this beginning.
+template <class Take>
+void for_each_line(std::string_view text, std::string_view beginning, Take&& take)
+{
+    for (std::size_t at = 0; at < text.size();)
+    {
+        std::string_view rest = text.substr(at);
+        if (rest.starts_with(beginning)) { take(take_line(rest)); }
+        at = text.find("\n" + std::string(beginning), at);
+        if (at != std::string_view::npos) { ++at; }
+    }
+}
+
+// Adds lines that have a name in the first ten columns and text behind it, until an empty line.
+void add_names(std::string_view text, NamedList<std::string>& list)
+{
+    constexpr std::size_t width = 10;
+    while (!text.empty())
+    {
+        const std::string_view line = take_line(text);
+        if (line.empty()) { return; }
+        if (line.size() <= width || line[width - 1] != ' ') { continue; }
+        const std::string_view name = trimmed(line.substr(0, width)), value = trimmed(line.substr(width));
+        if (!name.empty()) { list.emplace_back(name, value); }
+        else if (!list.empty()) { list.back().second += "; " + std::string(value); }
+    }
+}
+
+} // namespace
+
+LoggedRun read_log(const std::string& path)
+{
+    const MappedFile file(path);
+    const std::string_view text = file.text();
+    LoggedRun run;
+    const auto rest_from = [&](std::string_view line) {
+        return text.substr(static_cast<std::size_t>(line.data() - text.data()));
+    };
+    for_each_line(text, "parhelion ", [&](std::string_view first) {
+        std::string_view rest = rest_from(first);
+        run.version = take_line(rest);
+        run.machine = take_line(rest);
+        run.about.clear();
+        add_names(rest, run.about);
+    });
+    std::string_view plan;
+    for_each_line(text, "plan  ", [&](std::string_view first) { plan = rest_from(first); });
+    add_names(plan, run.about);
+    for_each_line(text, "   title   ", [&](std::string_view line) { run.title = trimmed(trimmed(line).substr(5)); });
+    for_each_line(text, "   started   ",
+                  [&](std::string_view line) { run.started.emplace_back(trimmed(trimmed(line).substr(7))); });
+    for (const std::string_view beginning : {"WARNING ", "warning: "})
+    {
+        for_each_line(text, beginning, [&](std::string_view line) {
+            const std::string warning(line.substr(beginning.size()));
+            if (std::find(run.warnings.begin(), run.warnings.end(), warning) == run.warnings.end())
+            {
+                run.warnings.push_back(warning);
+            }
+        });
+    }
+    return run;
 }
 
 } // namespace parhelion

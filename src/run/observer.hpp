@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run tells while it goes on. Whoever has a terminal, a notebook or a test derives from RunObserver and overrides what is
-// of interest; RunObserver itself hears nothing.
+// The events that a run reports. A terminal, a notebook or a test derives from RunObserver and overrides the functions for
+// events of interest. RunObserver itself ignores all events.
 //
-// Threads: calls come one at a time, but not always from the thread that called run_simulation(): the first rank makes those of
-// the steps. They must return quickly, for the ranks wait; no deadline passes meanwhile. An observer that throws ends the run:
-// run_simulation() throws it on, and files and checkpoints stay as they are; of an error during the steps the log has the text.
+// Threads: calls come one at a time, but not always from the thread that called run_simulation(): the first rank makes the calls
+// during steps. A call must return quickly, because ranks wait for it; no deadline expires meanwhile. If an observer throws, the
+// run ends and run_simulation() rethrows. Files and checkpoints stay as they are. During steps the error's text goes to the log.
 //
-// Processes: a run may be spread over several (run/run.hpp). Each has an observer of its own; the steps are told to the one of
-// the process that writes.
+// Processes: a run may have several processes (run/run.hpp), each with its own observer.
+// Only the observer of the process that writes files gets the events of the steps.
 #pragma once
 
 #include "base/error.hpp"
@@ -25,41 +25,41 @@ namespace parhelion {
 
 struct RunBegin
 {
-    std::string text;             // what is run, on what and by which plan: lines for people
-    PlanSummary plan;             // the same for programs
-    double dt = 0;                // ps; 0: a minimisation
-    std::int64_t steps_done = 0;  // by earlier parts of the run
-    std::int64_t steps_total = 0; // negative: no end
+    std::string text;             // description of the run, its system and its plan: lines for people
+    PlanSummary plan;             // the plan as data, for programs
+    double dt = 0;                // ps; 0: energy minimisation
+    std::int64_t steps_done = 0;  // steps done by earlier parts of the run
+    std::int64_t steps_total = 0; // negative: the run has no end
 };
 
 struct RunProgress
 {
-    std::int64_t steps_done = 0, steps_total = 0; // as in RunBegin
+    std::int64_t steps_done = 0, steps_total = 0; // counted as in RunBegin
     ProgressValues values;
 };
 
-// Energies of one step, also of those that the energy file leaves out. Valid during the call.
+// The energies of one step, including steps that the energy file omits. The spans are valid during the call.
 struct RunEnergies
 {
     std::int64_t step = 0;
     double time = 0;                    // ps
-    std::span<const std::string> names; // GROMACS' (run/energy_table.hpp)
-    std::span<const double> values;     // by name, in the unit that unit_of_term() says
+    std::span<const std::string> names; // GROMACS' names of the terms (run/energy_table.hpp)
+    std::span<const double> values;     // in the order of names, each in the unit that unit_of_term() returns
 };
 
-// How a run has ended.
+// The outcome of a run.
 struct RunResult
 {
     RunEnd end = RunEnd::Done;
-    bool was_complete = false; // before: no step was taken and no file changed. Then only `reached` says more
+    bool was_complete = false; // the run was complete before: no step was taken, no file changed; only `reached` is set
     bool minimised = false;
-    std::int64_t reached = 0; // step
-    // The rest is known to the process that writes, no other.
+    std::int64_t reached = 0; // the last step
+    // The following members are set only in the process that writes files.
     RunSummary summary;
     PlanSummary plan;
-    RunReport report;       // what PREFIX.report.json says
-    std::string averages;   // of what people look at first, with their errors: lines; empty: none
-    std::string trajectory; // the file that has all atoms of PREFIX.gro; empty: none
+    RunReport report;       // contents of PREFIX.report.json
+    std::string averages;   // lines with averages of the most important quantities and their errors; empty: none
+    std::string trajectory; // file with all atoms of PREFIX.gro; empty: there is none
 };
 
 class RunObserver
@@ -67,31 +67,31 @@ class RunObserver
 public:
     virtual ~RunObserver() = default;
 
-    // A line that nobody should miss, with "warning: " or "note: " before it, and one that tells what happened. The log has both,
-    // but for warnings on the input that come before there is a log.
+    // warning() reports a line that begins with "warning: " or "note: ", message() a line about
+    // an event. The log has all these lines, except warnings on the input that precede the log.
     virtual void warning(const std::string& /*line*/) {}
     virtual void message(const std::string& /*line*/) {}
-    // Notes on the input, which are no warnings; may be none. The log has them.
+    // Reports the notes on the input, which are not warnings; the list may be empty. The log has these notes.
     virtual void notes(const std::vector<Warning>& /*notes*/) {}
 
-    // The run is possible. From now on raising `stop` ends it with a checkpoint. In a run of several processes, before they part,
-    // and once more in the one that writes.
+    // Called when the run is known to be possible. From now on raising `stop` ends it with a checkpoint. With
+    // several processes it is called before they are forked, and once more in the process that writes files.
     virtual void prepared() {}
-    // The files are open, and the steps are about to begin.
+    // Called when the files are open and the steps are about to begin.
     virtual void begins(const RunBegin&) {}
-    // At each rebuild of the pair list, many times a second, and after the last step.
+    // Called at each rebuild of the pair list, many times a second, and after the last step.
     virtual void progress(const RunProgress&) {}
-    // A frame that is written. Arrays that no file needs in this step are empty.
+    // A frame that is written, or one of RunOutputs::stream_every. Arrays that nobody needs in this step are empty.
     virtual void frame(const Frame&) {}
     virtual void energies(const RunEnergies&) {}
-    // No step is taken any more, whatever comes of the run.
+    // Called when no more steps will be taken, whatever the outcome of the run.
     virtual void steps_over() {}
-    // All is written. In the process that writes, before run_simulation() returns.
+    // Called when all files are written, in the process that writes files, before run_simulation() returns.
     virtual void ended(const RunResult&) {}
 
-    // Where a launcher has started several processes, only one should write to people. This tells whether it is this process,
-    // from now on and also for how the run ends; until it is called, each should. May come from another thread, just before
-    // RunRequest::end_process is called.
+    // If a launcher started several processes, only one of them should print. This call says whether
+    // this process is the one, from now on, including its end. Until then each process should print.
+    // The call may come from another thread, just before a call of RunRequest::end_process.
     virtual void speaks(bool /*does*/) {}
 };
 

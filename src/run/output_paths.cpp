@@ -18,12 +18,11 @@ void expect_writable(const std::filesystem::path& path)
 
 void protect_input(const InputFiles& files, const std::vector<std::filesystem::path>& outputs)
 {
-    for (const auto& input :
-         {files.structure, files.restraint_reference, files.hand_over, files.mdp, files.topology, files.index})
+    for (const auto& [what, input] : files_read(files))
     {
         for (const auto& output : outputs)
         {
-            std::error_code absent; // and so not the same file
+            std::error_code absent; // a file that does not exist is not the same file
             if (!std::filesystem::equivalent(input, output, absent)) { continue; }
             throw InputError("E194", {input.string(), 0},
                              fmt::format("is input, but this command writes {}, which is the same file (it would be lost). "

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// May files that a command writes be written? Asked before the work begins.
+// Checks that the output files of a command can be written, before the command does its work.
 #pragma once
 
-#include "io/load.hpp"
+#include "io/input/load.hpp"
 
 #include <filesystem>
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace parhelion {
 
-// For what is written in the end. What is in the file stays; one that was not there is there, empty. An empty path: no file.
-// Throws SystemError.
+// Checks a file that a command writes at its end. The contents of an existing file are
+// kept; a missing file is created, empty. An empty path means no file. Throws SystemError.
 void expect_writable(const std::filesystem::path& path);
-// Throws InputError E194 if one of the outputs is a file of the input.
+// Throws InputError E194 if an output is a file of the input.
 void protect_input(const InputFiles& files, const std::vector<std::filesystem::path>& outputs);
-// Appends a line to a log or a file of measurements. An empty path: no file. Throws SystemError.
+// Appends a line to a log or a file of measurements. An empty path means no file. Throws SystemError.
 void append_line(const std::filesystem::path& file, const std::string& line);
 
 } // namespace parhelion

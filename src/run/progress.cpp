@@ -12,24 +12,16 @@
 namespace parhelion {
 namespace {
 
-constexpr double forget_after = 30;      // s
-constexpr double shortest_measure = 0.2; // s
+constexpr double forget_after = 30;      // s; time constant of the average
+constexpr double shortest_measure = 0.2; // s; shortest time between measurements
 constexpr auto live_interval = std::chrono::milliseconds(200);
 constexpr auto line_interval = std::chrono::minutes(10);
-constexpr std::int64_t lines_per_run = 20; // every 5 %
+constexpr std::int64_t lines_per_run = 20; // a line every 5 %
 
-// A number with a unit, if there is one.
+// Returns a number with its unit, or nothing if there is no number.
 std::string value_text(const std::optional<double>& value, const char* format)
 {
     return value ? fmt::format(fmt::runtime(format), *value) : "";
-}
-
-// Of a terminal; a line that is longer could not be rewritten.
-std::size_t columns_of(std::FILE* terminal)
-{
-    winsize size{};
-    const bool known = ::ioctl(::fileno(terminal), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    return known ? size.ws_col : std::numeric_limits<std::size_t>::max();
 }
 
 } // namespace
@@ -44,16 +36,88 @@ std::string duration_text(double seconds)
     return fmt::format("{} d {:02} h", whole / 86400, whole / 3600 % 24);
 }
 
+std::size_t columns_of(std::FILE* out)
+{
+    winsize size{};
+    const bool known = ::ioctl(::fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known ? size.ws_col : std::numeric_limits<std::size_t>::max();
+}
+
 ProgressStyle progress_style(std::FILE* out)
 {
     return ::isatty(::fileno(out)) != 0 ? ProgressStyle::LiveLine : ProgressStyle::Lines;
 }
 
+void Speed::measure(std::int64_t steps_done, Clock::time_point now)
+{
+    const double seconds = std::chrono::duration<double>(now - measured_).count();
+    if (seconds < shortest_measure) { return; }
+    const double speed = static_cast<double>(steps_done - measured_steps_) / seconds;
+    // The mean is over the whole run until the run is longer than the time constant.
+    const double weight =
+        std::max(1 - std::exp(-seconds / forget_after), seconds / std::chrono::duration<double>(now - started_).count());
+    steps_per_second_ += weight * (speed - steps_per_second_);
+    measured_ = now;
+    measured_steps_ = steps_done;
+}
+
+ProgressState progress_state(std::int64_t steps_done, std::int64_t steps_total, double dt, double steps_per_second,
+                             const ProgressValues& values)
+{
+    ProgressState state;
+    state.steps_done = steps_done, state.steps_total = steps_total, state.values = values;
+    const bool minimises = dt == 0;
+    if (!minimises) { state.time = static_cast<double>(steps_done) * dt; }
+    if (!(steps_per_second > 0)) { return state; }
+    state.steps_per_second = steps_per_second;
+    if (!minimises) { state.ns_per_day = steps_per_second * dt * 86.4; } // 1 step/s of 1 ps = 86.4 ns/day
+    if (steps_total >= steps_done) { state.left = static_cast<double>(steps_total - steps_done) / steps_per_second; }
+    return state;
+}
+
+std::string progress_text(const ProgressState& state)
+{
+    std::string line = state.steps_total > 0 ? fmt::format("{:3} %  step {}/{}", 100 * state.steps_done / state.steps_total,
+                                                           state.steps_done, state.steps_total)
+                                             : fmt::format("step {}", state.steps_done);
+    line += value_text(state.time, "  {:.6g} ps");
+    line += value_text(state.values.temperature, "  {:.1f} K");
+    line += value_text(state.values.pressure, "  {:.0f} bar");
+    line += value_text(state.values.density, "  {:.1f} kg/m^3");
+    line += value_text(state.values.potential, "  {:.6g} kJ/mol");
+    line += value_text(state.values.largest_force, "  largest force {:.3g} kJ/mol/nm");
+    const bool minimises = !state.time;
+    line += minimises ? value_text(state.steps_per_second, "  {:.4g} steps/s") : value_text(state.ns_per_day, "  {:.4g} ns/day");
+    if (state.left && state.steps_total > state.steps_done)
+    {
+        // A minimisation ends earlier if it converges.
+        line += (minimises ? "  at most " : "  ETA ") + duration_text(*state.left);
+    }
+    return line;
+}
+
+void ProgressLine::draw(std::string text)
+{
+    // A line longer than the terminal's width could not be overwritten.
+    if (style_ == ProgressStyle::LiveLine) { text.resize(std::min(text.size(), columns_of(out_) - 1)); }
+    // Errors are ignored, because a terminal that has closed must not end the run.
+    const std::string record = style_ == ProgressStyle::Lines ? text + "\n" : fmt::format("\r{:<{}}", text, drawn_width_);
+    std::fputs(record.c_str(), out_);
+    drawn_width_ = text.size();
+    std::fflush(out_);
+}
+
+void ProgressLine::finish()
+{
+    if (style_ == ProgressStyle::LiveLine && is_drawn()) { std::fputs("\n", out_); }
+    std::fflush(out_);
+}
+
 void Progress::update(std::int64_t steps_done, std::int64_t total, const ProgressValues& values, Clock::time_point now)
 {
-    measure(steps_done, now);
-    if (drawn_width_ > 0 && steps_done == drawn_steps_) { return; } // on show already
-    latest_ = text(steps_done, total, values);
+    speed_.measure(steps_done, now);
+    if (line_.is_drawn() && steps_done == drawn_steps_) { return; } // the line already shows this step
+    latest_ = progress_text(progress_state(steps_done, total, dt_, speed_.steps_per_second(), values));
     latest_steps_ = steps_done;
     if (!due(steps_done, total, now)) { return; }
     draw();
@@ -63,66 +127,21 @@ void Progress::update(std::int64_t steps_done, std::int64_t total, const Progres
 void Progress::finish()
 {
     if (!latest_.empty()) { draw(); }
-    if (style_ == ProgressStyle::LiveLine && drawn_width_ > 0) { std::fputs("\n", out_); }
-    std::fflush(out_);
-}
-
-void Progress::measure(std::int64_t steps_done, Clock::time_point now)
-{
-    const double seconds = std::chrono::duration<double>(now - measured_).count();
-    if (seconds < shortest_measure) { return; }
-    const double speed = static_cast<double>(steps_done - measured_steps_) / seconds;
-    // The mean over all there has been, until there is more than is remembered.
-    const double weight =
-        std::max(1 - std::exp(-seconds / forget_after), seconds / std::chrono::duration<double>(now - started_).count());
-    steps_per_second_ += weight * (speed - steps_per_second_);
-    measured_ = now;
-    measured_steps_ = steps_done;
+    line_.finish();
 }
 
 bool Progress::due(std::int64_t steps_done, std::int64_t total, Clock::time_point now) const
 {
-    if (style_ == ProgressStyle::LiveLine) { return now - drawn_ >= live_interval || steps_done == total; }
+    if (line_.style() == ProgressStyle::LiveLine) { return now - drawn_ >= live_interval || steps_done == total; }
     if (total > 0 && steps_done * lines_per_run / total > drawn_steps_ * lines_per_run / total) { return true; }
     return now - drawn_ >= line_interval;
 }
 
-std::string Progress::text(std::int64_t steps_done, std::int64_t total, const ProgressValues& values) const
-{
-    std::string line = total > 0 ? fmt::format("{:3} %  step {}/{}", 100 * steps_done / total, steps_done, total)
-                                 : fmt::format("step {}", steps_done);
-    const bool minimises = dt_ == 0;
-    if (!minimises) { line += fmt::format("  {:.6g} ps", static_cast<double>(steps_done) * dt_); }
-    line += value_text(values.temperature, "  {:.1f} K");
-    line += value_text(values.pressure, "  {:.0f} bar");
-    line += value_text(values.density, "  {:.1f} kg/m^3");
-    line += value_text(values.potential, "  {:.6g} kJ/mol");
-    line += value_text(values.largest_force, "  largest force {:.3g} kJ/mol/nm");
-    if (steps_per_second_ > 0)
-    {
-        // 1 step/s of 1 ps = 86.4 ns/day
-        line += minimises ? fmt::format("  {:.4g} steps/s", steps_per_second_)
-                          : fmt::format("  {:.4g} ns/day", steps_per_second_ * dt_ * 86.4);
-        if (total > steps_done)
-        {
-            // A minimisation ends when it has converged.
-            line += (minimises ? "  at most " : "  ETA ") +
-                    duration_text(static_cast<double>(total - steps_done) / steps_per_second_);
-        }
-    }
-    return line;
-}
-
 void Progress::draw()
 {
-    if (style_ == ProgressStyle::LiveLine) { latest_.resize(std::min(latest_.size(), columns_of(out_) - 1)); }
-    // A terminal that is gone must not end the run: errors are not looked at.
-    const std::string record = style_ == ProgressStyle::Lines ? latest_ + "\n" : fmt::format("\r{:<{}}", latest_, drawn_width_);
-    std::fputs(record.c_str(), out_);
-    drawn_width_ = latest_.size();
+    line_.draw(latest_);
     drawn_steps_ = latest_steps_;
     latest_.clear();
-    std::fflush(out_);
 }
 
 } // namespace parhelion

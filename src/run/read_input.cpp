@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/read_input.hpp"
 
-#include "io/warning_ids.hpp"
+#include "io/input/warning_ids.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -2,16 +2,20 @@
 #include "run/run.hpp"
 
 #include "base/error.hpp"
-#include "comm/launch.hpp"
+#include "comm/launch/launch.hpp"
+#include "comm/networks/networks.hpp"
 #include "engine/constraint_remark.hpp"
 #include "engine/drift_remark.hpp"
-#include "io/gro.hpp"
-#include "io/mdp.hpp"
-#include "io/run_identity.hpp"
+#include "io/input/gro.hpp"
+#include "io/input/mdp.hpp"
+#include "io/input/run_identity.hpp"
+#include "io/output/amber_restart.hpp"
 #include "run/backup.hpp"
+#include "run/deadline.hpp"
 #include "run/describe.hpp"
 #include "run/files.hpp"
 #include "run/launched.hpp"
+#include "run/methods.hpp"
 #include "run/output_paths.hpp"
 #include "run/processes.hpp"
 #include "run/start.hpp"
@@ -30,7 +34,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,35 +41,14 @@ namespace parhelion {
 
 namespace {
 
-// Raises `stop` after some time; ends with its scope.
-class Deadline
-{
-public:
-    Deadline(std::optional<double> hours, std::atomic<bool>& stop)
-    {
-        if (!hours) { return; }
-        const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(*hours * 3600);
-        thread_ = std::jthread([end, &stop](const std::stop_token& done) {
-            while (!done.stop_requested() && std::chrono::steady_clock::now() < end)
-            {
-                std::this_thread::sleep_for(std::chrono::milliseconds(50));
-            }
-            if (!done.stop_requested()) { stop.store(true, std::memory_order_relaxed); }
-        });
-    }
-
-private:
-    std::jthread thread_;
-};
-
 std::atomic<std::atomic<bool>*> stop_of_processes{nullptr};
 extern "C" void raise_stop_of_processes(int)
 {
     if (std::atomic<bool>* const stop = stop_of_processes.load()) { stop->store(true, std::memory_order_relaxed); }
 }
 
-// While it lives SIGTERM raises `stop`, unless somebody else catches or ignores it. A process that is forked meanwhile has it so,
-// too.
+// Makes SIGTERM raise `stop` for its lifetime, unless the process catches or
+// ignores SIGTERM already. Processes that are forked meanwhile inherit this.
 class StopBySigterm
 {
 public:
@@ -88,21 +70,12 @@ private:
     void (*before_)(int);
 };
 
-// What a reader of the log wants to know years later. Paths as they were given, values as they are in use.
-void log_input(const InputFiles& files, const RunParameters& parameters, Log& log)
+// Writes to the log the input as a reader needs it years later: paths as they were given, values as they are used.
+void log_input(const InputFiles& files, const std::string& title, const RunParameters& parameters, Log& log)
 {
     std::vector<std::pair<std::string, std::string>> entries = {
-        {"started", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr)))}};
-    const std::pair<const char*, const std::filesystem::path&> named[] = {{"parameters", files.mdp},
-                                                                          {"structure", files.structure},
-                                                                          {"topology", files.topology},
-                                                                          {"start", files.hand_over},
-                                                                          {"restraint reference", files.restraint_reference},
-                                                                          {"index groups", files.index}};
-    for (const auto& [name, path] : named)
-    {
-        if (!path.empty()) { entries.emplace_back(name, path.string()); }
-    }
+        {"started", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr)))}, {"title", title}};
+    for (const auto& [what, path] : files_read(files)) { entries.emplace_back(what, path.string()); }
     log.section("Input", entries);
     log.line("\nParameters\n" + mdp_text(parameters));
 }
@@ -136,26 +109,31 @@ void log_diagnostics(const Diagnostics& diagnostics, Log& log)
     for (const Warning& note : diagnostics.notes) { log.line("note: " + note.text()); }
 }
 
-// What the parts of a run have in common.
+// The data that all stages of a run share.
 struct Job
 {
     const RunRequest& request;
     const RunParameters parameters;
     const Topology topology;
     const std::string title;
-    const std::int64_t steps; // asked for; negative: no end
+    const std::int64_t steps; // requested steps; negative: the run has no end
 
     const std::string& prefix() const { return request.output.prefix; }
     bool minimises() const { return parameters.integrator == Integrator::SteepestDescent; }
 };
 
-// Writes the last files of a run. With a checkpoint nothing is lost if there is no room for the rest; the one that says that the
-// run is complete comes last.
+// Writes the last files of a run. A checkpoint comes first, so that nothing is lost
+// if the disk is full. The checkpoint that marks the run as complete comes last.
 void write_end(const Job& job, Simulation& simulation, RunFiles& files, const RunReport& report, RunEnd end, const Frame& last)
 {
     const bool minimised = job.minimises(), is_done = end == RunEnd::Done;
     if (!minimised) { files.checkpoint(simulation.saved_state()); }
     write_gro(job.prefix() + ".gro", job.topology, job.title, last.box, last.x, last.v, 6);
+    if (job.request.output.rst7)
+    {
+        const double time = job.parameters.start_time + static_cast<double>(last.step) * job.parameters.dt;
+        write_amber_restart(job.prefix() + ".rst7", {job.title, version_text(), time, last.box, last.x, last.v});
+    }
     write_report(report, job.prefix() + ".report.json");
     if (!minimised && is_done) { files.checkpoint_at_end(simulation.saved_state(), last.step); }
     files.close();
@@ -166,7 +144,7 @@ void write_end(const Job& job, Simulation& simulation, RunFiles& files, const Ru
     write_chrome_trace(trace, simulation.timelines());
 }
 
-// Keeps the last good frame, says where, and passes the error on; nothing that fails on the way takes its place.
+// Saves the last good frame, adds the file's name to the error, and rethrows the error. Later failures do not replace it.
 [[noreturn]] void end_blown_up(const PhysicsError& error, const Job& job, Simulation& simulation, RunFiles& files)
 {
     const std::string& prefix = job.prefix();
@@ -179,7 +157,7 @@ void write_end(const Job& job, Simulation& simulation, RunFiles& files, const Ru
         }
         catch (const CommError&)
         {
-            throw; // nothing is left to look at
+            throw; // nothing can be saved
         }
         catch (const SystemError& failure)
         {
@@ -187,7 +165,7 @@ void write_end(const Job& job, Simulation& simulation, RunFiles& files, const Ru
         }
     };
     attempt([&] {
-        if (dynamic_cast<const GridError*>(&error) == nullptr) { return; } // else the checkpoint before is better
+        if (dynamic_cast<const GridError*>(&error) == nullptr) { return; } // for other errors the earlier checkpoint is better
         files.checkpoint(simulation.saved_state());
         text += fmt::format("\nThe same command with fewer ranks, or another grid, goes on from {}.cpt", prefix);
     });
@@ -202,7 +180,7 @@ void write_end(const Job& job, Simulation& simulation, RunFiles& files, const Ru
     throw PhysicsError(error.step(), text);
 }
 
-// Runs, and writes what a run leaves behind.
+// Runs the steps and writes the final files. Returns the outcome.
 RunResult simulate(const Job& job, std::int64_t steps_left, Simulation& simulation, RunFiles& files,
                    const std::atomic<bool>& stop)
 {
@@ -216,7 +194,7 @@ RunResult simulate(const Job& job, std::int64_t steps_left, Simulation& simulati
                                     files.averages());
         Frame last = simulation.frame();
         files.expect_exclusions_near(last);
-        if (job.minimises()) { last.v.clear(); } // they have no meaning
+        if (job.minimises()) { last.v.clear(); } // velocities of a minimisation have no meaning
         result.reached = last.step;
         result.end = result.summary.end;
         result.minimised = job.minimises();
@@ -231,7 +209,7 @@ RunResult simulate(const Job& job, std::int64_t steps_left, Simulation& simulati
     }
     catch (const PeerAborted&)
     {
-        throw; // of a rank elsewhere, which says why
+        throw; // another rank failed, and its error says why
     }
     catch (const std::exception& error)
     {
@@ -240,7 +218,7 @@ RunResult simulate(const Job& job, std::int64_t steps_left, Simulation& simulati
     }
 }
 
-// The last words, in the log and to the observer.
+// Writes the final lines to the log and the observer.
 void tell_end(const Job& job, RunResult& result, const PlanSummary& plan, RunFiles& files, RunObserver& observer)
 {
     files.log().line(summary_line(result.summary, job.minimises()));
@@ -254,13 +232,14 @@ void tell_end(const Job& job, RunResult& result, const PlanSummary& plan, RunFil
                                       : fmt::format("stopped at step {}; run the same command to continue", result.reached));
     }
     files.log().close();
+    files.end_status(result.end == RunEnd::Done ? RunState::Done : RunState::Stopped);
     result.plan = plan;
     result.averages = files.averages_text();
     result.trajectory = files.trajectory();
     observer.ended(result);
 }
 
-// All of a run, or what its first process does.
+// Makes a whole run, or the part of the run's first process.
 RunResult run_and_write(Ready&& ready, RunObserver& observer, std::atomic<bool>& stop)
 {
     const RunOutputs& output = ready.request.output;
@@ -274,18 +253,19 @@ RunResult run_and_write(Ready&& ready, RunObserver& observer, std::atomic<bool>&
                                           describe_run(parameters, job.steps), describe_start(input.hand_over),
                                           describe_output(parameters, output.prefix, output.checkpoint_s));
     Simulation simulation(std::move(input.system), std::move(input.parameters), ready.engine, ready.start());
-    input.hand_over.reset(); // memory
+    input.hand_over.reset(); // frees memory
     const std::string planned = fmt::format("{}read in {:.2f} s; {}\n", describe_plan(simulation.plan()), ready.load_s,
                                             describe_seeds(simulation.plan()));
 
     observer.prepared();
-    const Deadline deadline(ready.request.length.hours, stop);
-    // The run is possible: now it may take the place of an earlier one.
+    const std::optional<double> hours = ready.request.length.hours;
+    const Deadline deadline(hours ? std::optional(*hours * 3600) : std::nullopt, stop);
+    // The run is possible. From here on it may replace the files of an earlier run.
     expect_writable(output.trace);
-    const std::string kept = continued ? "" : keep_outputs(output.prefix);
-    files.start();
-    files.log().line((continued ? "\n" : "") + about);
-    log_input(ready.request.input.files, parameters, files.log());
+    const std::string kept = continued ? "" : keep_outputs(output);
+    files.start(job.steps);
+    files.log().line((continued ? "\n" : "") + about + describe_methods(job.topology, parameters));
+    log_input(ready.request.input.files, job.title, parameters, files.log());
     log_diagnostics(ready.diagnostics, files.log());
     observer.notes(ready.diagnostics.notes);
     files.log().line(planned);
@@ -294,18 +274,18 @@ RunResult run_and_write(Ready&& ready, RunObserver& observer, std::atomic<bool>&
     if (!kept.empty()) { files.message(kept); }
     tell_how_it_begins(files, continued, ready.remark, parameters, ready.identity, job.steps);
     if (const std::string remark = helpers_remark(simulation.plan()); !remark.empty()) { files.warning("note: " + remark); }
-    continued.reset(); // memory
+    continued.reset(); // frees memory
 
     RunResult result = simulate(job, ready.steps_left, simulation, files, stop);
     tell_end(job, result, simulation.plan(), files, observer);
     return result;
 }
 
-// The part of a process that does not write: it computes.
+// Makes the part of a run that a process does which computes and writes no files.
 RunResult run_silently(Ready&& ready, const std::atomic<bool>& stop)
 {
     Simulation simulation(std::move(ready.input.system), std::move(ready.input.parameters), ready.engine, ready.start());
-    ready.continued.reset(); // memory
+    ready.continued.reset(); // frees memory
     Observer silent;
     RunResult result;
     result.end = simulation.run(ready.steps_left, silent, stop).end;
@@ -320,24 +300,27 @@ RunResult result_of_complete(const Ready& ready)
     return result;
 }
 
-void spread(Ready& ready, const ProcessOptions& processes)
+void spread(Ready& ready, OptionFacts facts, const ProcessOptions& processes)
 {
-    expect_several_ranks(ready.input.parameters);
-    if (!ready.request.placement.wants_gpus()) { ready.engine.device = Device::Cpu; } // auto
+    facts.is_one_ranks = is_one_ranks(ready.input.parameters);
+    expect_to_go_together(facts);
+    if (!ready.request.placement.wants_gpus()) { ready.engine.device = Device::Cpu; } // auto means the CPU
     ready.engine.ranks = processes.ranks;
     ready.engine.processes = processes.processes;
     ready.engine.processes_of_host = processes.processes;
 }
 
-// Here the launcher is left, and every process goes on with what has been read. The first one writes.
+// The processes of the run continue from here with the input; the process that forks them waits. The first one writes files.
 RunResult run_in_several(Ready&& ready, RunObserver& observer, std::atomic<bool>& stop)
 {
     const RunRequest& request = ready.request;
-    ProcessOptions processes = process_options(request, ready.engine, request.placement.processes);
-    const NicEmulation* const nodes = emulated_nodes(request);
+    const OptionFacts facts = facts_of(request, nullptr);
+    ProcessOptions processes = process_options(facts);
+    // Between GPUs the engine itself emulates the network.
+    const NicEmulation* const nodes = request.placement.wants_gpus() ? nullptr : request.connection.emulated_nodes();
     processes.stop = &stop;
-    spread(ready, processes);
-    use_nvshmem(request, ready.engine);
+    spread(ready, facts, processes);
+    use_nvshmem(ready.engine);
     ready.input.parameters = with_seeds(std::move(ready.input.parameters), ready.start());
     observer.prepared();
     const StopBySigterm of_launcher(stop);
@@ -347,8 +330,8 @@ RunResult run_in_several(Ready&& ready, RunObserver& observer, std::atomic<bool>
             const bool writes = bootstrap->here().first == 0;
             ready.engine.process_of_host = process_of_rank(bootstrap->here().first, processes);
             ready.engine.network = [&](int) {
-                return nodes != nullptr && !ready.engine.gpu_nodes ? nic_emulation_network(std::move(bootstrap), *nodes)
-                                                                   : shared_memory_network(std::move(bootstrap));
+                return nodes != nullptr ? nic_emulation_network(std::move(bootstrap), *nodes)
+                                        : shared_memory_network(std::move(bootstrap));
             };
             return static_cast<int>(
                 (writes ? run_and_write(std::move(ready), observer, stop) : run_silently(std::move(ready), stop)).end);
@@ -356,12 +339,11 @@ RunResult run_in_several(Ready&& ready, RunObserver& observer, std::atomic<bool>
     return result;
 }
 
-// One process of a run that somebody else has started.
+// Makes the part of one process in a run that a launcher started.
 RunResult run_launched(const RunRequest& request, const Launch& launch, RunObserver& observer, std::atomic<bool>& stop)
 {
-    expect_transport_of_launcher(request);
-    const ProcessOptions processes =
-        process_options(request, simulation_options(request.numerics, request.placement), launch.processes);
+    const OptionFacts facts = facts_of(request, &launch);
+    const ProcessOptions processes = process_options(facts);
     LaunchedRun run(request, launch, processes, observer);
     try
     {
@@ -374,12 +356,12 @@ RunResult run_launched(const RunRequest& request, const Launch& launch, RunObser
             return result;
         }
         run.agree(ready.identity, ready.steps_left);
-        spread(ready, processes);
+        spread(ready, facts, processes);
         ready.input.parameters = run.with_seeds_of_first(with_seeds(std::move(ready.input.parameters), ready.start()));
         observer.prepared();
         run.place(ready.engine);
-        use_nvshmem(request, ready.engine);
-        ready.engine.transport = run.transport();
+        use_nvshmem(ready.engine);
+        ready.engine.network_text = run.transport();
         ready.engine.network = [&run](int) { return run.network(); };
         return run.writes() ? run_and_write(std::move(ready), observer, stop) : run_silently(std::move(ready), stop);
     }
@@ -398,11 +380,9 @@ RunResult run_simulation(const RunRequest& request, RunObserver& observer, std::
     PARHELION_EXPECTS(!length.steps || !length.ns);
     PARHELION_EXPECTS(is_amount(length.ns.value_or(0)) && is_amount(length.hours.value_or(0)));
     PARHELION_EXPECTS(is_amount(request.output.checkpoint_s) && !request.output.prefix.empty());
-    if (const std::optional<Launch> launch = recognise_launch(own_environment()))
-    {
-        return run_launched(request, *launch, observer, stop);
-    }
-    expect_own_transport(request);
+    const std::optional<Launch> launch = recognise_launch(own_environment());
+    expect_to_go_together(facts_of(request, launch ? &*launch : nullptr));
+    if (launch) { return run_launched(request, *launch, observer, stop); }
     Ready ready = make_ready(request, RunRole::Writes, observer);
     if (ready.is_complete)
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether one evaluation of forces is worth anything.
+// Checks the result of one evaluation of forces.
 #pragma once
 
 #include "engine/simulation.hpp"
@@ -7,7 +7,7 @@
 
 namespace parhelion {
 
-// Throws PhysicsError, which names the atom, if the point of this simulation holds what is no finite number.
+// Throws PhysicsError, which names the atom, if the result contains a number that is not finite.
 void expect_finite(Simulation& simulation, const SinglePoint& point, const Topology& topology);
 
 } // namespace parhelion

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/start.hpp"
 
-#include "io/run_identity.hpp"
+#include "engine/run_length.hpp"
+#include "io/input/run_identity.hpp"
 #include "run/backup.hpp"
 #include "run/output_paths.hpp"
 #include "run/processes.hpp"
+#include "run/status.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -17,14 +19,24 @@ namespace parhelion {
 
 namespace {
 
-// Checkpoints first: if a run is killed while it moves files away, none is left that would be continued with the wrong ones.
+// Checkpoints are moved first. A run that is killed while it moves files then leaves none that would continue wrong files.
 constexpr const char* other_endings[] = {".prev.cpt", ".cpt", ".xtc", ".trr", ".edr", ".gro", ".last-good.gro", ".report.json"};
 
-// Outputs take the place of what has their names.
+// The names of the files that a run leaves or may leave, but log and status. A .rst7 is the start of many a run, and only touched
+// by one that writes it.
+std::vector<std::string> other_outputs(const RunOutputs& files)
+{
+    std::vector<std::string> names;
+    for (const char* ending : other_endings) { names.push_back(files.prefix + ending); }
+    if (files.rst7) { names.push_back(files.prefix + ".rst7"); }
+    return names;
+}
+
+// Throws if an output would replace a file of the input.
 void protect_files(const RunInput& input, const RunOutputs& files)
 {
-    std::vector<std::filesystem::path> outputs = {files.prefix + log_ending};
-    for (const char* ending : other_endings) { outputs.emplace_back(files.prefix + ending); }
+    std::vector<std::filesystem::path> outputs = {files.prefix + log_ending, files.prefix + status_ending};
+    for (const std::string& name : other_outputs(files)) { outputs.emplace_back(name); }
     const auto file = [](const std::filesystem::path& path) {
         return std::filesystem::weakly_canonical(std::filesystem::absolute(path));
     };
@@ -48,7 +60,7 @@ std::int64_t steps_asked_for(const RunLength& length, const RunParameters& param
                                      *length.ns, parameters.dt));
     }
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
-    // A double holds all multiples of 1024 up to `most`, but not `most` itself.
+    // A double represents all multiples of 1024 up to `most`, but not `most` itself.
     const bool fits = of_time < static_cast<double>(most - 1024) && length.steps.value_or(static_cast<std::int64_t>(of_time)) <=
                                                                         most - std::max<std::int64_t>(0, parameters.first_step);
     if (!fits) { throw InputError("E009", {}, "--steps or --ns asks for more steps than a step counter holds. Ask for fewer."); }
@@ -56,7 +68,7 @@ std::int64_t steps_asked_for(const RunLength& length, const RunParameters& param
     return length.ns ? static_cast<std::int64_t>(of_time) : parameters.steps;
 }
 
-// What the run goes on from; nothing if it starts.
+// Returns the checkpoint from which the run continues, or nothing if the run starts from its beginning.
 std::optional<Checkpoint> find_checkpoint(CheckpointFiles& files, const RunOutputs& outputs,
                                           const NamedList<std::string>& identity, std::string& remark)
 {
@@ -76,28 +88,29 @@ std::optional<Checkpoint> find_checkpoint(CheckpointFiles& files, const RunOutpu
 
 SimulationOptions engine_options(const RunRequest& request)
 {
-    SimulationOptions engine = simulation_options(request.numerics, request.placement);
+    SimulationOptions engine{request.numerics, request.placement, request.connection};
     engine.trace = !request.output.trace.empty();
+    engine.stream_every = request.output.stream_every;
     if (request.end_process)
     {
         engine.when_held = [end = request.end_process](const std::string& sentence) {
             end(std::make_exception_ptr(SystemError(sentence)));
         };
     }
-    if (const NicEmulation* const nodes = emulated_nodes(request)) { emulate(*nodes, request, engine); }
+    emulate_nodes(request, engine);
     return engine;
 }
 
 } // namespace
 
-std::string keep_outputs(const std::string& prefix)
+std::string keep_outputs(const RunOutputs& files)
 {
     std::string kept;
     const auto note = [&](const std::string& name) {
         if (!name.empty()) { kept += (kept.empty() ? "" : " ") + name; }
     };
-    for (const char* ending : other_endings) { note(move_to_backup(prefix + ending)); }
-    note(copy_to_backup(prefix + log_ending)); // the original is locked: RunLock
+    for (const std::string& name : other_outputs(files)) { note(move_to_backup(name)); }
+    note(copy_to_backup(files.prefix + log_ending)); // the original is locked: RunLock
     return kept.empty() ? "" : "kept of an earlier run: " + kept;
 }
 
@@ -110,6 +123,12 @@ Ready make_ready(const RunRequest& request, RunRole role, RunObserver& observer)
         read_input(request.input, Purpose::Run, diagnostics, [&](const std::string& line) { observer.warning(line); });
     const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const RunParameters& parameters = input.parameters;
+    if (request.output.stream_every > 0 && parameters.integrator == Integrator::SteepestDescent)
+    {
+        throw InputError("E201", {},
+                         "--imd: a minimisation cannot be looked at (it has neither times nor velocities). Look at its "
+                         "PREFIX.trr, or leave --imd out.");
+    }
     const std::int64_t steps = steps_asked_for(request.length, parameters);
     SimulationOptions engine = engine_options(request);
     const NamedList<std::string> identity =
@@ -120,7 +139,8 @@ Ready make_ready(const RunRequest& request, RunRole role, RunObserver& observer)
     std::optional<Checkpoint> continued = find_checkpoint(checkpoints, request.output, identity, remark);
     const std::int64_t last = parameters.first_step + steps;
     const bool is_complete = continued && steps >= 0 && continued->reached >= last;
-    const std::int64_t steps_left = continued && steps >= 0 ? last - continued->state.step : steps;
+    // For the engine a negative number means the number in the parameters, so `endless` replaces it.
+    const std::int64_t steps_left = steps < 0 ? endless : continued ? last - continued->state.step : steps;
     return Ready{request,
                  std::move(engine),
                  std::move(input),

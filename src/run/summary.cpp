@@ -61,7 +61,7 @@ RunReport make_report(const RunNumerics& numerics, const RunSummary& summary, co
 std::string summary_line(const RunSummary& summary, bool minimised)
 {
     if (minimised) { return fmt::format("\n{} steps, {}", summary.steps, force_text(summary)); }
-    const bool has_drift = std::isfinite(summary.drift); // not if it was short
+    const bool has_drift = std::isfinite(summary.drift); // a short run has no drift
     return fmt::format("\n{} steps, {:.2f} ns/day{}", summary.steps, summary.ns_per_day,
                        has_drift ? ", drift " + drift_text(summary) : "");
 }

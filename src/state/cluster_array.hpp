@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Per-atom vectors in cluster order: blocks of cluster_size atoms, each stored as xxxxxxxx yyyyyyyy zzzzzzzz, so that one vector
-// load takes a component of a whole cluster. An atom's place is its *slot*: cluster * cluster_size + lane.
+// Per-atom vectors in cluster order: blocks of cluster_size atoms, each stored as xxxxxxxx yyyyyyyy zzzzzzzz, so that
+// one vector load takes a component of a whole cluster. An atom's place is its *slot*: cluster * cluster_size + lane.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -13,7 +13,7 @@ namespace parhelion {
 
 inline constexpr int cluster_size = 8;
 
-// std::vector storage on cache-line boundaries.
+// An allocator that aligns std::vector storage to cache lines.
 template <class T>
 struct CacheAligned
 {
@@ -55,7 +55,7 @@ public:
         T* p = lane(slot);
         p[0] += a.x, p[cluster_size] += a.y, p[2 * cluster_size] += a.z;
     }
-    // The 3 * cluster_size values of one cluster.
+    // Returns the address of the 3 * cluster_size values of one cluster.
     T* cluster(std::size_t c) { return data_.data() + c * 3 * cluster_size; }
     const T* cluster(std::size_t c) const { return data_.data() + c * 3 * cluster_size; }
     AlignedVector<T>& values() { return data_; }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dynamic state of one rank's atoms, in cluster order: the one order that pair list, forces and integration share.
+// The dynamic state of one rank's atoms, in cluster order: the order that pair list, forces and integration all use.
 //
-// A slot holds an atom or is a *filler* that completes a cluster: fillers have global_of_slot = -1, zero charge, inverse mass and
-// velocity, no Lennard-Jones interaction, and sit on top of a real atom of their cluster. The order changes only at a
-// repartition; between two of them everything indexes by slot.
+// A slot holds an atom, or a *filler* that completes a cluster. Fillers have global_of_slot = -1, zero charge,
+// inverse mass and velocity, no Lennard-Jones interaction, and the position of a real atom of their cluster. The
+// order changes only at a repartition; between two repartitions all data are indexed by slot.
 //
-// Slots [0, home_slots()) are the rank's own, the *home* atoms; behind them lies the *halo*: whole clusters of other ranks, in
-// their owner's order and with their owner's bits. Forces act on both, motion is the owner's. A single rank has no halo.
+// Slots [0, home_slots()) hold the rank's own atoms, the *home* atoms. After them comes the *halo*: whole clusters of other
+// ranks, in their owner's order, with their owner's bits. Forces act on all atoms; owners move them. A lone rank has no halo.
 #pragma once
 
 #include "base/numerics.hpp"
@@ -25,15 +25,15 @@ struct ParticleState
     using Real = typename N::Real;
 
     PeriodicBox<N> box;
-    // Of home and halo atoms, length slots().
+    // The following arrays are for home and halo atoms, of length slots().
     ClusterArray<typename N::Fixed> x; // positions
     AlignedVector<Real> charge;        // e
     AlignedVector<std::int32_t>
-        lj_type; // index into the LJ table; without meaning for fillers, which forces/ knows by global_of_slot
+        lj_type; // index into the LJ table; undefined for fillers, which forces/ recognises by global_of_slot
     std::vector<std::int32_t> global_of_slot; // -1: filler
-    Territory territory;                      // whose the halo clusters are
+    Territory territory;                      // which zone each halo cluster belongs to
 
-    // Of home atoms, length home_slots().
+    // The following arrays are for home atoms, of length home_slots().
     ClusterArray<Real> v;                        // nm/ps, at t - dt/2 (leap-frog)
     ClusterArray<typename N::ForceSum> f;        // physical forces of the last evaluation, kJ/mol/nm (through to_sum/from_sum)
     AlignedVector<Real> inverse_mass;            // 1/u; 0 for fillers and virtual sites

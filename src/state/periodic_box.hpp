@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions as fixed-point fractions of the box, and the box they are fractions of.
+// Positions as fixed-point fractions of the box, and the class of this box, which converts them from and to nm.
 //
-// The idea: a coordinate is an unsigned integer u, 2^-bits of an edge vector. Integer subtraction wraps, so the difference of two
-// positions *is* the nearest image (of those within half the least height of the box): no shift vectors, no wrapping code, no
-// special case at a border, and a copy of an atom on another rank has its owner's bits. Resolution is L / 2^32 (2e-9 nm for an
-// 8 nm box) in mixed precision, far finer than float, and exact under subtraction. Scaling the box scales every position with it,
-// at no cost. Cost: one integer-to-float conversion per difference. See docs/decisions/0001-fixed-point-positions.md.
+// The idea: a coordinate is an unsigned integer u, in units of 2^-bits of an edge vector. Integer subtraction wraps, so the
+// difference of two positions *is* the nearest image (of those within half the least height of the box). There are no shift
+// vectors, no wrapping code, no special case at a border, and an atom's copy on another rank has its owner's bits. Resolution is
+// L / 2^32 (2e-9 nm for an 8 nm box) in mixed precision, far finer than float. Subtraction is exact. Scaling the box scales every
+// position at no cost. Cost: an integer-to-float conversion per difference. See docs/decisions/0001-fixed-point-positions.md.
 #pragma once
 
 #include "base/box.hpp"
@@ -18,7 +18,7 @@
 
 namespace parhelion {
 
-// The leading 32 bits of a position component.
+// Returns the leading 32 bits of a position component.
 inline std::uint32_t leading_bits(std::uint32_t x) { return x; }
 inline std::uint32_t leading_bits(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
 
@@ -30,12 +30,12 @@ public:
     using Fixed = typename N::Fixed;
     using Signed = std::make_signed_t<Fixed>;
     static constexpr int bits = std::numeric_limits<Fixed>::digits;
-    static constexpr double unit = bits == 32 ? 0x1p-32 : 0x1p-64; // of the box
+    static constexpr double unit = bits == 32 ? 0x1p-32 : 0x1p-64; // fraction of the box
 
     PeriodicBox() = default;
     PARHELION_HD explicit PeriodicBox(const Box<double>& edges) { set_edges(edges); }
 
-    // Scales every position with the box.
+    // Sets the box; every position scales with it.
     PARHELION_HD void set_edges(const Box<double>& edges)
     {
         edges_ = edges;
@@ -45,18 +45,18 @@ public:
         sure2_ = edges.is_rectangular() ? std::numeric_limits<double>::infinity() : 0.25 * least_height * least_height;
     }
     PARHELION_HD const Box<double>& edges() const { return edges_; }
-    // One unit of the fixed-point fractions, nm: difference(a, b) = nm_per_unit().to_nm(Signed(a - b)).
+    // Returns the box of one unit of the fixed-point fractions, nm: difference(a, b) = nm_per_unit().to_nm(Signed(a - b)).
     PARHELION_HD const Box<double>& nm_per_unit() const { return unit_; }
 
-    // Any finite position, inside the box or not.
+    // Converts any finite position, inside the box or not.
     PARHELION_HD Vec3<Fixed> to_fixed(const Vec3<double>& nm) const
     {
         const Vec3<double> fractions = to_fractions(nm);
         return {component_to_fixed(fractions.x), component_to_fixed(fractions.y), component_to_fixed(fractions.z)};
     }
-    // Of fractions in [0, 1).
+    // Converts fractions in [0, 1) to nm.
     PARHELION_HD Vec3<double> to_nm(const Vec3<Fixed>& x) const { return unit_.to_nm(static_cast<Vec3<double>>(x)); }
-    // Minimum image of a - b, nm; each fraction in [-1/2, 1/2). tilted: false leaves out what is 0 in a rectangular box.
+    // Returns the wrapped a - b, nm; each fraction is in [-1/2, 1/2). tilted = false omits terms that are 0 in a rectangular box.
     template <bool tilted = true>
     PARHELION_HD Vec3<double> difference(const Vec3<Fixed>& a, const Vec3<Fixed>& b) const
     {
@@ -67,7 +67,7 @@ public:
         const Vec3<double>& nm = unit_.diagonal();
         return {units.x * nm.x, units.y * nm.y, units.z * nm.z};
     }
-    // The same, but the nearest image also beyond half the least height: wherever that is nearer than every height of the box.
+    // Returns the nearest image of a - b, nm. It may be longer than half the least height, but not than any height of the box.
     template <bool tilted = true>
     PARHELION_HD Vec3<double> nearest(const Vec3<Fixed>& a, const Vec3<Fixed>& b) const
     {
@@ -75,7 +75,7 @@ public:
         if constexpr (!tilted) { return wrapped; }
         return norm2(wrapped) <= sure2_ ? wrapped : edges_.image(wrapped);
     }
-    // x + dx, for |dx| below half the least height; rounds to the nearest representable position.
+    // Returns x + dx, for |dx| below half the least height, rounded to the nearest representable position.
     template <bool tilted = true>
     PARHELION_HD Vec3<Fixed> displaced(const Vec3<Fixed>& x, const Vec3<double>& dx) const
     {
@@ -98,13 +98,13 @@ private:
     {
         return displacement_to_fixed(fraction - std::floor(fraction) - 0.5) + half;
     }
-    // fraction in [-0.5, 0.5]; -0.5 and +0.5 are the same point.
+    // Converts a fraction of the box in [-0.5, 0.5] to fixed point; -0.5 and +0.5 are the same point.
     PARHELION_HD static Fixed displacement_to_fixed(double fraction)
     {
         if constexpr (bits == 32) { return static_cast<Fixed>(std::llrint(fraction * 0x1p32)); }
         else
         {
-            // +2^63 does not fit a long long: the halves are converted exactly and added with wrap-around.
+            // +2^63 does not fit a long long. So the value is converted exactly in two parts, which are added with wrap-around.
             const auto part = static_cast<Fixed>(static_cast<Signed>(std::llrint(fraction * 0x1p62)));
             const double rest = fraction * 0x1p63 - 2 * static_cast<double>(static_cast<Signed>(part));
             return (part << 2) + (static_cast<Fixed>(static_cast<Signed>(std::llrint(2 * rest))));
@@ -114,7 +114,7 @@ private:
 
     Box<double> edges_{1, 1, 1}, unit_;
     Vec3<double> inverse_diagonal_{1, 1, 1};
-    double sure2_ = std::numeric_limits<double>::infinity(); // nm^2: differences up to here are nearest images
+    double sure2_ = std::numeric_limits<double>::infinity(); // nm^2: a difference up to this length is the nearest image
 };
 
 } // namespace parhelion

@@ -11,7 +11,7 @@ namespace parhelion {
 
 namespace {
 
-// How far the zones at an offset reach, nm.
+// Returns the extent (nm) in dimension d of the zones at an offset.
 double extent(const GpuCell& cell, const Box<double>& box, int d, int offset)
 {
     const double width = box.heights()[d] / cell.cells[d];
@@ -45,7 +45,7 @@ GpuColumns make_columns(const GpuCell& cell, const Box<double>& box, double edge
     return columns;
 }
 
-// Whoever sorts atoms into columns has two sums over them in a block's shared memory, and little else.
+// Returns the largest number of columns. A block that sorts atoms has two sums for each column in shared memory.
 int most_columns(std::size_t shared_bytes)
 {
     constexpr std::size_t bytes_beside = 256;
@@ -61,7 +61,7 @@ RankSlots plan_slots(const GpuCell& cell, const Box<double>& box, std::size_t at
     RankSlots result;
     double edge = std::cbrt(box.volume() * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
     const Vec3<double> heights = box.heights();
-    double here = 1; // of home and halo, where all is `heights`
+    double here = 1; // number of home and halo atoms, if they filled the box; see `heights`
     for (int d = 0; d < 3; ++d)
     {
         double length = 0;
@@ -71,12 +71,12 @@ RankSlots plan_slots(const GpuCell& cell, const Box<double>& box, std::size_t at
     const double mean = static_cast<double>(atoms) * here / (heights.x * heights.y * heights.z);
     result.atoms = std::min(atoms, static_cast<std::size_t>(density_factor * mean) + supercluster_size);
     result.columns = make_columns(cell, box, edge);
-    // Wider ones, if a box is so flat.
+    // Columns become wider if the box is so flat that there would be too many.
     for (const int most = most_columns(shared_bytes); result.columns.count > most; result.columns = make_columns(cell, box, edge))
     {
         edge *= 1.05;
     }
-    // However the atoms are spread over the columns.
+    // These slots suffice however the atoms are distributed over columns.
     const std::size_t partly_empty = std::min(static_cast<std::size_t>(result.columns.count), result.atoms);
     result.slots = std::max<std::size_t>(result.atoms / supercluster_size + partly_empty, 1) * supercluster_size;
     return result;

@@ -21,7 +21,7 @@ Territory::Territory(std::vector<Zone> zones, const int (&cells)[3], const int (
                 const int behind = std::min(zones_[a].offset[d], zones_[b].offset[d]);
                 const int ahead = std::max(zones_[a].offset[d], zones_[b].offset[d]);
                 claim.none |= behind != 0;
-                // The way back around the box may be as short.
+                // The distance in the other direction around the box may be as short.
                 if (ahead != behind && cells[d] - ahead <= pulses[d]) { claim.ask |= static_cast<std::uint8_t>(1u << d); }
             }
         }
@@ -38,7 +38,7 @@ struct Interval
 {
     std::int64_t low, high;
 };
-// Of `count` atoms, in front of (or behind) the middle of their owner's cell.
+// Returns the range of positions of `count` atoms, relative to the middle of their owner's cell.
 Interval extent(const Zone& zone, int d, const std::uint32_t* x, int count)
 {
     std::int32_t low = zone.from_centre(d, x[0]), high = low;
@@ -59,7 +59,7 @@ std::uint32_t Territory::claimed(std::uint16_t a, std::uint16_t b, std::uint8_t 
     {
         if ((ask >> d & 1) == 0) { continue; }
         const bool j_is_ahead = zones_[b].offset[d] > zones_[a].offset[d];
-        // Nearly always the clusters as a whole decide.
+        // The extents of whole clusters nearly always decide, without tests of atoms.
         const Interval i_extent = extent(zones_[a], d, xi + d * cluster_size, cluster_size / 2);
         const Interval j_extent = extent(zones_[b], d, xj + d * cluster_size, cluster_size);
         const Interval &back = j_is_ahead ? i_extent : j_extent, &front = j_is_ahead ? j_extent : i_extent;
@@ -87,7 +87,7 @@ bool Territory::is_corner_home(const Place* places, int count) const
     if (is_everything()) { return true; }
     for (int d = 0; d < 3; ++d)
     {
-        if (zones_[0].half[d] == 0) { continue; } // one cell
+        if (zones_[0].half[d] == 0) { continue; } // the grid has a single cell in this dimension
         const std::uint32_t origin = zones_[places[0].zone].in_cell(d, places[0].x[d]);
         std::int32_t lowest = 0;
         int offset_of_lowest = zones_[places[0].zone].offset[d];

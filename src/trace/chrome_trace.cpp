@@ -14,7 +14,7 @@ namespace parhelion {
 
 namespace {
 
-// Names are ours, or a GPU's: no control characters.
+// Returns the name in quotation marks. Names are Parhelion's or a GPU's and have no control characters.
 std::string quoted(const std::string& text)
 {
     std::string json = "\"";
@@ -24,6 +24,14 @@ std::string quoted(const std::string& text)
         json += c;
     }
     return json + '"';
+}
+
+std::string atoms_and_peers(const Timeline& timeline)
+{
+    std::string json;
+    if (timeline.atoms > 0) { json += fmt::format(R"(,"atoms":{})", timeline.atoms); }
+    if (!timeline.peers.empty()) { json += fmt::format(R"(,"peers":[{}])", fmt::join(timeline.peers, ",")); }
+    return json;
 }
 
 std::uint64_t first_begin(std::span<const Timeline> timelines)
@@ -36,16 +44,17 @@ std::uint64_t first_begin(std::span<const Timeline> timelines)
     return first;
 }
 
-// Events, each on a line, separated by commas.
+// Writes events, one per line, separated by commas.
 class Events
 {
 public:
     explicit Events(std::ostream& out) : out_(out) {}
 
-    void name(const char* kind, std::size_t process, std::size_t track, const std::string& name)
+    // more: further arguments, each behind a comma.
+    void name(const char* kind, std::size_t process, std::size_t track, const std::string& name, const std::string& more = "")
     {
-        begin() << fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", kind, process, track,
-                               quoted(name));
+        begin() << fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}{}}}}})", kind, process, track,
+                               quoted(name), more);
     }
     void span(std::size_t process, const Timeline& timeline, const Timeline::Span& s, std::uint64_t origin)
     {
@@ -77,7 +86,7 @@ void write_chrome_trace(const std::string& path, std::span<const Timeline> timel
     for (std::size_t process = 0; process < timelines.size(); ++process)
     {
         const Timeline& timeline = timelines[process];
-        events.name("process_name", process, 0, timeline.process);
+        events.name("process_name", process, 0, timeline.process, atoms_and_peers(timeline));
         for (std::size_t t = 0; t < timeline.tracks.size(); ++t) { events.name("thread_name", process, t, timeline.tracks[t]); }
         for (const Timeline::Span& s : timeline.spans) { events.span(process, timeline, s, origin); }
     }

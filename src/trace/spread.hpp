@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeated measurements of one thing: which is the median, and how far they spread. Cost: a sort.
+// The median and the range of repeated measurements of one quantity. Cost: a sort.
 #pragma once
 
 #include "base/error.hpp"
@@ -13,7 +13,7 @@ namespace parhelion {
 
 struct Spread
 {
-    std::size_t median; // index of the value in the middle; of an even number the lower of two, so that it has been measured
+    std::size_t median; // index of the median among the values; if their number is even, of the lower middle one
     double min, max;
 };
 

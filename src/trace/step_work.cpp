@@ -22,14 +22,14 @@ struct StepExtents
     std::int64_t step = 0;
     bool repartitions = false;
     Extent all, halo, update;
-    std::vector<KernelSpan> pairs; // in the order of launches
+    std::vector<KernelSpan> pairs; // ordered as launched
 
-    // Of the kernel that comes first: where energies are due there are others, which are not of pairs.
+    // Adds launches of the first pair kernel. In steps with energies this phase has other kernels, too, which compute no pairs.
     void add_pairs(const KernelSpan& span)
     {
         if (pairs.empty() || span.kernel == pairs.front().kernel) { pairs.push_back(span); }
     }
-    // Pairs with halo atoms are launched before those of home atoms, as many times.
+    // Pairs with halo atoms are launched first, then pairs of home atoms, in the same number of launches.
     std::size_t first_local() const { return halo.is_empty() ? 0 : pairs.size() / 2; }
     Extent local() const
     {
@@ -45,10 +45,10 @@ struct StepExtents
     }
 };
 
-std::vector<StepExtents> extents_of_steps(std::span<const NamedKernel> kernels, std::span<const BlockRecord> records)
+std::vector<StepExtents> extents_of_steps(std::span<const NamedKernel> kernels, std::span<const KernelSpan> launches)
 {
     std::vector<StepExtents> steps;
-    for (const KernelSpan& s : kernel_spans(records))
+    for (const KernelSpan& s : launches)
     {
         if (steps.empty() || steps.back().step != s.step) { steps.emplace_back().step = s.step; }
         StepExtents& step = steps.back();
@@ -92,7 +92,12 @@ StepWork work_of(const StepExtents& step, double length)
 
 StepWork step_work(std::span<const NamedKernel> kernels, std::span<const BlockRecord> records)
 {
-    const std::vector<StepExtents> steps = extents_of_steps(kernels, records);
+    return step_work_of_launches(kernels, kernel_spans(records));
+}
+
+StepWork step_work_of_launches(std::span<const NamedKernel> kernels, std::span<const KernelSpan> launches)
+{
+    const std::vector<StepExtents> steps = extents_of_steps(kernels, launches);
     StepWork mean;
     double all_us = 0;
     int count = 0, ordinary = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wall time, and the time that all threads of this process have spent on processors, since a moment: their quotient is the load
-// of the host. Cost: two system calls.
+// Measures wall time, and the time that all threads of this process spend on processors, since its construction.
+// Their quotient is the load of the host. Cost: two system calls.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ class Stopwatch
 public:
     double wall_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
     double cpu_s() const { return process_s() - cpu_start_; }
-    double load() const { return cpu_s() / wall_s(); } // 1: one core is busy all the time
+    double load() const { return cpu_s() / wall_s(); } // 1 if one core is busy all the time
 
 private:
     using Clock = std::chrono::steady_clock;

@@ -20,7 +20,7 @@ std::vector<BlockRecord> in_order_of_begin(std::span<const BlockRecord> records)
     return sorted;
 }
 
-// Each block goes to the first track of its multiprocessor that is free when it begins.
+// Puts each block on the first track of its multiprocessor that is free when it begins.
 void add_blocks(std::span<const BlockRecord> records, Timeline& timeline)
 {
     struct Track
@@ -43,7 +43,7 @@ void add_blocks(std::span<const BlockRecord> records, Timeline& timeline)
     }
 }
 
-// From the end of one list interval that left records to the begin of the next, if there were steps between.
+// Adds a span from the end of one recorded list interval to the begin of the next, if steps between them were not recorded.
 void add_gaps(std::span<const BlockRecord> records, Timeline& timeline)
 {
     const std::size_t track = timeline.tracks.size(), name = timeline.names.size();

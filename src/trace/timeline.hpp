@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// When what ran: blocks of kernels on a GPU's multiprocessors, phases on a rank's threads, and what is made of them: the spans of
-// kernels, the time that some of them cover, a timeline to look at.
+// Turns records of blocks on a GPU's multiprocessors, or phases on a rank's threads, into
+// spans of kernels. Computes the time that spans cover, and makes timelines for viewing.
 //
-// The idea: a block leaves one record, which says all about it; everything else is derived. The order of records is that of
-// launches, so the blocks of a launch lie together. Cost: linear in the records, but for sorting spans.
+// The idea: a block writes one record with all its data, from which all results are computed. Records are in the
+// order of launches, so the blocks of a launch are contiguous. Cost: linear in the records, except for sorting spans.
 #pragma once
 
 #include "device/gpu/block_record.hpp"
@@ -16,8 +16,8 @@
 
 namespace parhelion {
 
-// How many steps the records are of. Between list intervals that were recorded others may not be, and a step that was done again
-// counts again.
+// Returns the number of steps that have records. List intervals between
+// recorded ones may be missing. A step that was repeated counts again.
 std::int64_t recorded_steps(std::span<const BlockRecord> records);
 
 struct NamedKernel
@@ -35,10 +35,10 @@ struct KernelSpan
 };
 std::vector<KernelSpan> kernel_spans(std::span<const BlockRecord> records);
 
-// The time during which at least one of the spans runs, ns.
+// Returns the time during which at least one of the spans runs, ns.
 std::uint64_t covered_time(std::vector<KernelSpan> spans);
 
-// What one GPU or one rank did, in tracks. Spans of a track do not overlap.
+// The activity of one GPU or one rank, in tracks. Spans of a track do not overlap.
 struct Timeline
 {
     struct Span
@@ -50,13 +50,15 @@ struct Timeline
     std::string process;
     std::vector<std::string> tracks, names;
     std::vector<Span> spans;
+    std::int64_t atoms = 0;              // home atoms when the run ended; 0: unknown
+    std::vector<std::size_t> peers = {}; // timelines of the ranks with which it exchanges halos; empty: unknown
 };
 
-// A track for each phase, with the spans of its kernels; one where steps between others left no records; and as many for each
-// multiprocessor as it ran blocks at a time.
+// Returns a timeline with a track for each phase, which has the spans of its kernels. One more track
+// shows where steps were not recorded. Each multiprocessor has as many tracks as it ran blocks at a time.
 Timeline timeline_of_blocks(std::string process, std::span<const NamedKernel> kernels, std::span<const BlockRecord> records);
 
-// One track, of the phases that the thread driving a rank's queue went through.
+// Returns a timeline with one track: the phases of the thread that drives a rank's queue.
 Timeline timeline_of_phases(std::string process, const std::deque<PhaseSpan>& spans);
 
 } // namespace parhelion

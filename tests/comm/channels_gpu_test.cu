@@ -312,7 +312,7 @@ TEST_P(GpuLinks, are_tested_between_every_two_gpus)
 TEST_P(GpuLinks, on_which_a_signal_gets_lost_are_named)
 {
     GpuWorldOptions options = options_with(300ms);
-    options.loses = [](const std::string&, int source) { return source == 0; };
+    options.hooks.loses = [](const std::string&, int source) { return source == 0; };
     GpuWorld world(GetParam().devices(), options);
     const int second = GetParam().gpus == 1 ? 1 : GetParam().ranks_per_gpu;
     try

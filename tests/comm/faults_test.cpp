@@ -420,9 +420,15 @@ TEST_P(Faults, a_parcel_nobody_takes_is_named_by_its_sender)
 }
 
 const FaultCase fault_cases[] = {
-    {"threads"},           {"apart", 0, Carrier::Calls}, {"tcp", 0, Carrier::Streams}, {"nics", 0, Carrier::Nics},
+    {"threads"},
+    {"apart", 0, Carrier::Calls},
+    {"tcp", 0, Carrier::Streams},
+    {"nics", 0, Carrier::Nics},
 #if !defined(__SANITIZE_THREAD__) // as for transport_cases
-    {"processes_of_1", 1}, {"processes_of_2", 2},
+    {"joined", 0, Carrier::Joined},
+    {"joined_from_two_hosts", 0, Carrier::TwoHosts},
+    {"processes_of_1", 1},
+    {"processes_of_2", 2},
 #endif
 };
 INSTANTIATE_TEST_SUITE_P(Ranks, Faults, testing::ValuesIn(fault_cases), [](const auto& i) { return i.param.name; });

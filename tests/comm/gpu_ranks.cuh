@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr int block_threads = 128;
 
-// Where ranks are.
+// Says where ranks are.
 struct Layout
 {
     const char* name;
@@ -35,7 +35,7 @@ inline std::string layout_name(const ::testing::TestParamInfo<Layout>& info) { r
 inline const auto layouts = ::testing::Values(
     Layout{"two_on_one", 1, 2}, Layout{"three_on_one", 1, 3}, Layout{"eight_on_one", 1, 8}, Layout{"two_gpus", 2, 1},
     Layout{"two_on_each_of_two", 2, 2}, Layout{"four_gpus", 4, 1}, Layout{"eight_gpus", 8, 1});
-// Of tests in which nothing but channels is between ranks.
+// Lists the layouts of tests in which nothing but channels is between ranks.
 inline const auto layouts_of_nodes =
     ::testing::Values(Layout{"two_nodes_on_one", 1, 2, 2}, Layout{"two_nodes_of_two_on_one", 1, 4, 2},
                       Layout{"eight_nodes_on_one", 1, 8, 8}, Layout{"two_nodes_of_a_gpu", 2, 1, 2});
@@ -65,7 +65,7 @@ inline GpuWorldOptions options_with(std::chrono::nanoseconds deadline, const Lay
     return options;
 }
 
-// What the world's check says; empty: nothing.
+// Returns what the world's check says; empty: nothing.
 inline std::string failure_of(GpuWorld& world)
 {
     try

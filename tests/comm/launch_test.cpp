@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Environments as launchers make them, and what is read from them.
-#include "comm/launch.hpp"
+#include "comm/launch/launch.hpp"
 
 #include "base/error.hpp"
 

@@ -2,8 +2,8 @@
 // Processes of a test that meet over TCP, a rank in each, and how they ended.
 #pragma once
 
+#include "comm/launch/run_ranks.hpp"
 #include "comm/ranks.hpp"
-#include "comm/run_ranks.hpp"
 
 #include <cstring>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which cores ranks get. Other runs of this host, tests among them, claim cores, too: what needs a free one waits for it.
-#include "comm/own_cores.hpp"
+#include "comm/launch/own_cores.hpp"
 
 #include "comm/c/parhelion_comm.h"
 #include "device/cores.hpp"

@@ -3,7 +3,7 @@
 // transport. All processes run the same tests; those that a test has no rank for wait.
 #pragma once
 
-#include "comm/plugin_ranks.hpp"
+#include "comm/networks/plugin_ranks.hpp"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transports in shared objects, where they cannot be used. Where they can: tests/comm/with_ranks.sh runs the other suites.
-#include "comm/plugin_ranks.hpp"
+#include "comm/networks/plugin_ranks.hpp"
 
 #include "base/error.hpp"
+#include "comm/transports/plugin.hpp"
 
 #include <cstdio>
 #include <cstdlib>

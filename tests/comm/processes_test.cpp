@@ -2,8 +2,8 @@
 // Ranks in processes of one host: how they meet, and what happens when one of them, or their launcher, is killed or stopped.
 // 8 random kills, or as many as PARHELION_TEST_KILLS says; PARHELION_TEST_SEED repeats a failure.
 #include "comm/bootstraps/process_messages.hpp"
+#include "comm/launch/run_ranks.hpp"
 #include "comm/ranks.hpp"
-#include "comm/run_ranks.hpp"
 
 #include <algorithm>
 #include <array>

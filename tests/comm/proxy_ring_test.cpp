@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring of a proxy among threads: what kernels do, so that the thread sanitizer sees it.
-#include "comm/proxy_ring.hpp"
+#include "comm/core/proxy_ring.hpp"
 
 #include "support/number_in.hpp"
 

@@ -6,10 +6,13 @@
 #include "base/error.hpp"
 #include "comm/bootstraps/rendezvous.hpp"
 #include "comm/bootstraps/threads.hpp"
-#include "comm/communicator.hpp"
-#include "comm/launch_processes.hpp"
+#include "comm/launch/launch_processes.hpp"
+#include "comm/launch/run_ranks.hpp"
+#include "comm/networks/networks.hpp"
 #include "comm/plugin_of_tests.hpp"
-#include "comm/world.hpp"
+#include "comm/transports/nic_emulation.hpp"
+#include "comm/world/communicator.hpp"
+#include "comm/world/world.hpp"
 #include "support/apart.hpp"
 #include "support/faulty.hpp"
 #include "support/number_in.hpp"
@@ -137,7 +140,7 @@ bool comes_true(Condition&& condition)
     return true;
 }
 
-// What stays behind after use: a reader that is too late or too early sees it.
+// Leaves what stays behind after use: a reader that is too late or too early sees it.
 inline void poison(const Message& message) { std::fill_n(message.data, message.bytes, std::byte{0xDB}); }
 
 // Pauses that put ranks out of step: mostly none, some spins and yields, now and then a sleep.
@@ -203,7 +206,7 @@ inline void expect_no_overlaps(World& world)
     if (const auto* nics = dynamic_cast<NicEmulationTransport*>(&world.transport())) { EXPECT_EQ(nics->overlaps(), 0); }
 }
 
-// What brings messages from rank to rank.
+// Says what brings messages from rank to rank.
 enum class Carrier : std::uint8_t
 {
     Memory,   // that all share
@@ -211,11 +214,14 @@ enum class Carrier : std::uint8_t
     PairNics, // likewise, with two ranks in each node
     Calls,    // of ranks that reach nobody's memory (support/apart.hpp)
     Streams,  // over TCP, likewise
+    Joined,   // likewise, and their memory is shared as that of processes of one host
+    TwoHosts, // likewise, but that of the second half is within nobody's reach
     Plugin    // of processes that a launcher has started, each of which is one rank
 };
 
 // How the ranks of a test meet: `place` is where a process is among all, each of which has so many ranks.
-inline std::shared_ptr<Rendezvous> meet(int ranks, RankRange here, int port, std::chrono::nanoseconds deadline)
+inline std::shared_ptr<Rendezvous> meet(int ranks, RankRange here, int port, std::chrono::nanoseconds deadline,
+                                        bool shares = false)
 {
     RendezvousOptions options;
     options.ranks = ranks;
@@ -223,6 +229,7 @@ inline std::shared_ptr<Rendezvous> meet(int ranks, RankRange here, int port, std
     options.address = {"127.0.0.1", port};
     options.secret = [] { return Secret("the secret of a test"); };
     options.deadline = deadline;
+    options.shares_memory = shares;
     return std::make_shared<Rendezvous>(options);
 }
 inline int free_port() { return address_of(listen_at({"127.0.0.1", 0}).front().get()).port; }
@@ -246,15 +253,16 @@ inline void on_worlds(Carrier carrier, PeerAccess access, int ranks, const std::
 {
     if (is_of_host(carrier)) { return be_ranks(network_of_host(carrier, access, std::make_unique<ThreadsBootstrap>(ranks))); }
     Apart apart(ranks);
-    const int port = carrier == Carrier::Streams ? free_port() : 0;
-    std::vector<std::thread> threads;
-    for (int r = 0; r < ranks; ++r)
-    {
-        threads.emplace_back([&, r] {
-            be_ranks(carrier == Carrier::Calls ? apart.network(r) : tcp_network(meet(ranks, {r, 1}, port, deadline)));
-        });
-    }
-    for (std::thread& thread : threads) { thread.join(); }
+    // Signs of life of a busy machine: their deadline is not below a second.
+    const std::chrono::nanoseconds patience = std::max<std::chrono::nanoseconds>(deadline, std::chrono::seconds(1));
+    const int port = carrier == Carrier::Calls ? 0 : free_port();
+    run_ranks(
+        {0, ranks},
+        [&](int r) {
+            const bool shares = carrier == Carrier::Joined || (carrier == Carrier::TwoHosts && r < (ranks + 1) / 2);
+            be_ranks(carrier == Carrier::Calls ? apart.network(r) : tcp_network(meet(ranks, {r, 1}, port, patience, shares)));
+        },
+        [](int) {}); // the others hear of it by themselves
 }
 
 // How ranks are connected, as the tests see it.
@@ -354,8 +362,11 @@ inline const std::vector<TransportCase> own_transport_cases = {
     {"processes_staged", PeerAccess::Staged, false, 1},
     {"processes_of_two_threads", PeerAccess::Pointers, false, 2},
 // The thread sanitizer sees one process, and not that a credit came from another after the staging memory had been read there by
-// the thread that delivers: it would take that for a race. Over threads it sees the same code's orders whole.
+// the thread that delivers: it would take that for a race. Nor that two ranks of one process that have joined reach one memory at
+// different addresses. Over threads it sees the same code's orders whole.
 #if !defined(__SANITIZE_THREAD__)
+    {"joined", PeerAccess::Pointers, false, 0, Carrier::Joined},
+    {"joined_from_two_hosts", PeerAccess::Staged, false, 0, Carrier::TwoHosts},
     {"faulty_processes_staged", PeerAccess::Staged, true, 1},
     {"processes_nics", PeerAccess::Staged, false, 1, Carrier::Nics},
 #endif

@@ -3,7 +3,7 @@
 // list of one rank; against all pairs, on grids that are thick and thin. The ranks share a GPU.
 #include "device/gpu/graph.hpp"
 #include "generate/ethanol_water.hpp"
-#include "io/load.hpp"
+#include "io/input/load.hpp"
 #include "support/domain_systems.hpp"
 #include "support/exchange_buffers.hpp"
 #include "support/gpu_pairs.hpp"

@@ -387,7 +387,7 @@ TEST(GpuChoice, takes_no_gpu_for_a_minimisation)
     EXPECT_FALSE(choose_device(options, only_on_cpus(run), host_of_h200(2)).on_gpu);
     options.gpus = 2;
     EXPECT_THAT(refusal([&] { choose_device(options, only_on_cpus(run), host_of_h200(2)); }),
-                HasSubstr("a minimisation runs on the CPU"));
+                HasSubstr("--gpus 2, a minimisation: minimisations"));
 }
 
 TEST(GpuChoice, refuses_more_gpus_than_can_be_used_together_and_says_why)

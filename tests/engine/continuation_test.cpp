@@ -26,7 +26,9 @@ struct Outcome
 
 Simulation start(const Refdata& data, Precision precision, Summation summation, int threads, const SavedState* saved = nullptr)
 {
-    return Simulation(data.system, data.parameters, {.precision = precision, .summation = summation, .threads = threads}, saved);
+    SimulationOptions options;
+    options.precision = precision, options.summation = summation, options.threads = threads;
+    return Simulation(data.system, data.parameters, options, saved);
 }
 
 Outcome run_through(const Refdata& data, Precision precision, Summation summation, int threads)
@@ -188,7 +190,9 @@ TEST(Continuation, after_a_stop_between_pair_lists_has_the_bits_of_the_run_that_
         std::atomic<bool> stop{false};
     };
     const auto options = [](int ranks) {
-        return SimulationOptions{.summation = Summation::Reproducible, .threads = 1, .ranks = ranks};
+        SimulationOptions result;
+        result.summation = Summation::Reproducible, result.threads = 1, result.ranks = ranks;
+        return result;
     };
     const Frame through = [&] {
         Simulation simulation(data.system, data.parameters, options(1));

@@ -154,7 +154,7 @@ protected:
     {
         messages_ = 0;
         GpuWorldOptions world;
-        world.before_each_put = [&](const Put& put) {
+        world.hooks.before_each_put = [&](const Put& put) {
             if (put.source == 1 && ++messages_ == n) { fault(); }
         };
         return end_of_run(world, nothing);
@@ -175,7 +175,7 @@ TEST_P(GpuFaultsOfMessages, that_are_lost_end_the_run_with_one_error)
     const std::string& channel = std::get<1>(GetParam());
     bool has_channel = false;
     GpuWorldOptions world;
-    world.loses = [&](const std::string& label, int source) {
+    world.hooks.loses = [&](const std::string& label, int source) {
         const bool is_it = label.starts_with(channel);
         has_channel |= is_it;
         return is_it && source == 1;
@@ -201,7 +201,7 @@ TEST_P(GpuFaultsOfGpus, that_are_stuck_end_the_run_with_one_error)
 {
     EXPECT_EQ(end_of_run({}, nothing), "") << "none is stuck";
     const int last = where_.gpus - 1;
-    const std::string error = end_of_run({}, [&](GpuRanks<Mixed>& ranks) { stall(ranks.queue(last), 7 * deadline); });
+    const std::string error = end_of_run({}, [&](GpuRanks<Mixed>& ranks) { stall(ranks.layout().queue(last), 7 * deadline); });
     EXPECT_LT(time(), 7 * deadline + soon);
     EXPECT_THAT(error, AnyOf(MatchesRegex(timed_out), MatchesRegex(host_timed_out)));
 }

@@ -3,7 +3,7 @@
 // tests/data/refdata/etoh/rf/make_groups.sh.
 #pragma once
 
-#include "io/frozen_groups.hpp"
+#include "io/input/frozen_groups.hpp"
 #include "run_helpers.hpp"
 
 #include <functional>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run whose ranks lose a message of any kind ends on every rank, soon, with one error that says which wait timed out.
 #include "base/error.hpp"
-#include "comm/world.hpp"
+#include "comm/networks/networks.hpp"
+#include "comm/world/world.hpp"
 #include "engine/rank_run.hpp"
 #include "run_helpers.hpp"
 #include "support/faulty.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of runs on several ranks on GPUs share: layouts of ranks on as many GPUs as there are, and a run on one of them.
+// Holds what tests of runs on several ranks on GPUs share: layouts of ranks on as many GPUs as there are, and a run on one of
+// them.
 #pragma once
 
 #include "series.hpp"

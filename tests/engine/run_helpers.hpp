@@ -36,10 +36,11 @@ inline constexpr HaloMethod halo_methods[] = {HaloMethod::StagedHost, HaloMethod
 inline void put_on_nodes(SimulationOptions& options, int ranks_per_node)
 {
     if (ranks_per_node == 0) { return; }
-    options.gpu_nodes.emplace();
-    options.gpu_nodes->nodes = options.ranks_asked_for() / ranks_per_node;
-    options.gpu_nodes->ranks_per_node = ranks_per_node;
-    options.gpu_nodes->latency = std::chrono::milliseconds(3);
+    options.transport = TransportKind::NicEmulation;
+    options.nodes.emplace();
+    options.nodes->nodes = options.ranks_asked_for() / ranks_per_node;
+    options.nodes->ranks_per_node = ranks_per_node;
+    options.nodes->latency = std::chrono::milliseconds(3);
     options.halo = HaloMethod::StagedFused;
 }
 

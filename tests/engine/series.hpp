@@ -3,7 +3,7 @@
 #pragma once
 
 #include "generate/ethanol_water.hpp"
-#include "io/load.hpp"
+#include "io/input/load.hpp"
 
 #include <filesystem>
 #include <unistd.h>

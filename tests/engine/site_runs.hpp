@@ -2,7 +2,7 @@
 // The runs of tests/data/sites, which have virtual sites of every kind, as tests of CPU and GPU take them.
 #pragma once
 
-#include "io/load.hpp"
+#include "io/input/load.hpp"
 #include "model/virtual_sites.hpp"
 #include "run_helpers.hpp"
 

@@ -26,6 +26,8 @@ TEST(Trace, of_a_run_on_ranks_has_the_phases_of_every_step_of_each_one_after_ano
     {
         const Timeline& timeline = timelines[rank];
         EXPECT_EQ(timeline.process, "rank " + std::to_string(rank));
+        EXPECT_GT(timeline.atoms, 0);
+        EXPECT_EQ(timeline.peers, std::vector<std::size_t>{1 - rank});
         std::set<std::pair<std::int64_t, std::string>> seen;
         std::uint64_t until = 0;
         for (const Timeline::Span& s : timeline.spans)
@@ -43,6 +45,7 @@ TEST(Trace, of_a_run_on_ranks_has_the_phases_of_every_step_of_each_one_after_ano
             }
         }
     }
+    EXPECT_EQ(timelines[0].atoms + timelines[1].atoms, data.system.topology.atom_count());
     EXPECT_GT(summary.covered_us, 0);
     EXPECT_GT(summary.host_load, 0);
 }

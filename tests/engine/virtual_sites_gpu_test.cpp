@@ -129,7 +129,7 @@ TEST_F(VirtualSitesOnGpu, have_the_bits_of_one_rank_on_every_grid)
     {
         options.grid = layout.grid, options.gpus = layout.gpus, options.halo = method_of(k++);
         options.comm_timeout = std::chrono::seconds(60); // the stand-in on a busy machine takes its time
-        SCOPED_TRACE(name_of(layout, options.halo));
+        SCOPED_TRACE(name_of(layout, options.halo_method()));
         expect_same_bits(run_on(data, options).recorder.frames, one);
     }
 }

@@ -11,7 +11,7 @@
 
 namespace parhelion::test {
 
-// What the checking kernels know of a rank.
+// Holds what the checking kernels know of a rank.
 template <class N>
 struct CheckedRank
 {
@@ -155,9 +155,9 @@ __global__ void check_cleared_kernel(const CheckedRank<N>* ranks)
     check_cleared(ranks[blockIdx.y]);
 }
 
-// In the place of receive_f(), the sums of check_forces_kernel, set_atoms_kernel of the next step, its send_x() and, if
-// the task says so, its receive_x(). A warp waits for forces as those of the update do: if one of its atoms has copies.
-// Superclusters are whole warps.
+// In the place of the receiving half of return_f(), the sums of check_forces_kernel, set_atoms_kernel of the next step, the
+// sending half of its exchange_x() and, if the task says so, the receiving half. A warp waits for forces as those of the update
+// do: if one of its atoms has copies. Superclusters are whole warps.
 template <class N>
 __global__ void move_kernel(CheckedRank<N> r, CopyTask<N> task)
 {

@@ -4,15 +4,16 @@
 // Ranks on the same GPU share a queue, as those of the engine do, or have one each, as if they had a GPU each: then their kernels
 // run beside each other and have to wait for one another.
 //
-// Where the zones' atoms are from: every rank owns atoms in an order of its own, of which a zone holds as many as wished, from
-// the first. Staged exchanges bring a zone from the neighbour's copy of it, so no zone has more than that.
+// The zones' atoms come from all ranks: every rank owns atoms in an order of its own, of which a zone holds as many as wished,
+// from the first. Staged exchanges bring a zone from the neighbour's copy of it, so no zone has more than that.
 #pragma once
 
 #include "comm/gpu/collectives.hpp"
-#include "comm/run_ranks.hpp"
+#include "comm/launch/run_ranks.hpp"
 #include "device/gpu/graph.hpp"
 #include "device/gpu/launch.cuh"
 #include "halo/gpu/halo_gpu.hpp"
+#include "halo/gpu/no_halo.hpp"
 #include "halo/gpu_halo_checks.cuh"
 #include "support/number_in.hpp"
 #include "support/stall.cuh"
@@ -252,7 +253,7 @@ private:
         unsigned long long* errors = nullptr; // of its lane
         std::vector<OfPartition> partitions;
     };
-    // What shares a queue.
+    // Holds what shares a queue.
     struct Lane
     {
         explicit Lane(int device) : queue(device), filler(device), side(device, GpuQueue::Priority::First) {}
@@ -468,31 +469,31 @@ private:
     }
     void queue_step(Lanes lanes, std::size_t p, bool is_first, bool is_last)
     {
-        const GpuHalo<N>& any = *lanes[0]->ranks[0].halo;
         pause(lanes, p, 0, true);
         if (is_first || !moves_exchange_) { launch_for_ranks(lanes, p, set_atoms_kernel<N>, is_first); }
         pause(lanes, p, 1, false);
-        for (int round = 0; !is_first && round < any.rounds(); ++round)
+        if (!is_first && moves_exchange_)
         {
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                if (is_silent(r, Silence::Positions) || moves_exchange_) { return; }
-                r.halo->send_x(q, round, r.partitions[p].state);
-            });
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                GpuState<N>& state = r.partitions[p].state;
-                moves_exchange_ ? r.halo->await_update(q, state) : r.halo->receive_x(q, round, state);
-            });
+            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->await_update(q, r.partitions[p].state); });
+        }
+        else if (!is_first)
+        {
+            exchange(lanes, Silence::Positions,
+                     [&](GpuQueue& q, Rank& r, GpuHalo<N>& halo) { return halo.exchange_x(q, r.partitions[p].state); });
         }
         launch_for_ranks(lanes, p, check_halo_kernel<N>);
         pause(lanes, p, 2, false);
         if (moves_begin_early_) { send_f_on_the_side(lanes, p); }
-        for (int round = 0; !moves_begin_early_ && round < any.rounds(); ++round)
+        else if (moves_exchange_)
         {
             for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
-                if (!is_silent(r, Silence::Forces)) { r.halo->send_f(q, round, r.partitions[p].state); }
+                if (!is_silent(r, Silence::Forces)) { r.halo->send_f_to_update(q, r.partitions[p].state, nullptr); }
             });
-            if (moves_exchange_) { continue; }
-            for_each_rank(lanes, [&](GpuQueue& q, Rank& r) { r.halo->receive_f(q, round, r.partitions[p].state); });
+        }
+        else
+        {
+            exchange(lanes, Silence::Forces,
+                     [&](GpuQueue& q, Rank& r, GpuHalo<N>& halo) { return halo.return_f(q, r.partitions[p].state); });
         }
         if (!moves_exchange_) { launch_for_ranks(lanes, p, check_forces_kernel<N>); }
         else
@@ -510,6 +511,17 @@ private:
             launch_for_ranks(lanes, p, check_cleared_kernel<N>);
         }
     }
+    // program(queue, rank, halo) of all ranks in turns. A rank that is silent about this takes no part in it.
+    template <class Program>
+    void exchange(Lanes lanes, Silence about, Program&& program)
+    {
+        NoHalo<N> silent(lanes[0]->ranks[0].halo.get());
+        std::vector<RankProgram> programs;
+        for_each_rank(lanes, [&](GpuQueue& q, Rank& r) {
+            programs.push_back(program(q, r, is_silent(r, about) ? static_cast<GpuHalo<N>&>(silent) : *r.halo));
+        });
+        run_together(programs);
+    }
     void send_f_on_the_side(Lanes lanes, std::size_t p)
     {
         for (const auto& lane : lanes)
@@ -519,7 +531,7 @@ private:
             lane->forked.record(lane->queue);
             wait_for(lane->side, lane->forked);
             if (is_silent(r, Silence::Forces)) { continue; }
-            r.halo->send_f_beside_update(lane->side, r.partitions[p].state, lane->returning);
+            r.halo->send_f_to_update(lane->side, r.partitions[p].state, &lane->returning);
             wait_for(lane->queue, lane->returning);
         }
     }

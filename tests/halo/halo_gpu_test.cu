@@ -252,7 +252,7 @@ TEST_P(GpuHaloFaults, of_a_rank_that_no_longer_sends_are_told_within_the_deadlin
 TEST_P(GpuHaloFaults, of_a_rank_whose_wishes_get_lost_are_told_within_the_deadline)
 {
     GpuWorldOptions options = options_with(fault_deadline);
-    options.loses = [](const std::string& label, int source) { return label.starts_with("halo plan") && source == 1; };
+    options.hooks.loses = [](const std::string& label, int source) { return label.starts_with("halo plan") && source == 1; };
     GpuHaloRanks<Mixed> ranks(layout(), method(), small_partitions(layout()), options);
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_THAT(failure_of(ranks), MatchesRegex(timed_out(told("halo plan"))));

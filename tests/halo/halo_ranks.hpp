@@ -3,6 +3,7 @@
 // atom), forces of (step, rank that computed them, atom).
 #pragma once
 
+#include "comm/networks/networks.hpp"
 #include "halo/halo.hpp"
 #include "support/domain_systems.hpp"
 #include "support/faulty.hpp"
@@ -60,7 +61,7 @@ public:
         halo_.return_forces(forces_, rank_.state);
         return wrong + wrong_forces(step);
     }
-    // What is added to the force on an atom: whole numbers, so that sums of up to eight are exact in any type.
+    // Returns what is added to the force on an atom: whole numbers, so that sums of up to eight are exact in any type.
     static Sum force(std::int64_t step, int computed_by, std::int32_t atom, int d)
     {
         const std::uint64_t h = hash(step, computed_by, 3 * static_cast<std::int64_t>(atom) + d);

@@ -53,6 +53,10 @@ struct KindOf
             const Vec3<double> other = value == InteractionKind::AngleRestraint ? d[2] : Vec3<double>{0, 0, 1};
             return norm(cross(d[0], other)) > 0.3 * norm(d[0]) * norm(other);
         }
+        if constexpr (value == InteractionKind::RestrictedDihedral) // which has no end at cis and trans
+        {
+            return std::abs(DihedralGeometry<double>(d).sine) > 0.3;
+        }
         if constexpr (value == InteractionKind::Cmap)
         {
             const Vec3<double> d_psi[3] = {-d[1], d[2], d[3]};

@@ -4,7 +4,7 @@
 #include "base/units.hpp"
 #include "interactions/bonded/bonded.hpp"
 #include "interactions/bonded/cmap/cmap.hpp"
-#include "io/top.hpp"
+#include "io/input/top.hpp"
 #include "support/particles.hpp"
 
 #include <filesystem>

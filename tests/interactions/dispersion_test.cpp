@@ -6,38 +6,38 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <tuple>
 
 using namespace parhelion;
 using namespace parhelion::test;
 
 namespace {
 
-// The attractive potential with c6 = 1 as the engine simulates it, by the definitions of the manual.
-double simulated(const RunParameters& p, double r)
+// The potential r^-n as the engine simulates it, by the definitions of the manual.
+double simulated(const RunParameters& p, int n, double r)
 {
     const double rc = p.lj_cutoff, r1 = p.lj_switch;
     if (r >= rc) { return 0; }
-    if (p.lj_modifier == LjModifier::None) { return -std::pow(r, -6); }
-    if (p.lj_modifier == LjModifier::PotentialShift) { return -std::pow(r, -6) + std::pow(rc, -6); }
+    if (p.lj_modifier == LjModifier::None) { return std::pow(r, -n); }
+    if (p.lj_modifier == LjModifier::PotentialShift) { return std::pow(r, -n) - std::pow(rc, -n); }
     if (p.lj_modifier == LjModifier::PotentialSwitch)
     {
         const double x = std::max(0.0, (r - r1) / (rc - r1));
-        return -std::pow(r, -6) * (1 - 10 * std::pow(x, 3) + 15 * std::pow(x, 4) - 6 * std::pow(x, 5));
+        return std::pow(r, -n) * (1 - 10 * std::pow(x, 3) + 15 * std::pow(x, 4) - 6 * std::pow(x, 5));
     }
     // The force of the force switch is integrated from the cut-off inwards: no closed form of the potential is used.
-    const double w = rc - r1;
-    const double a = -6 * (10 * rc - 7 * r1) / (std::pow(rc, 8) * w * w),
-                 b = 6 * (9 * rc - 7 * r1) / (std::pow(rc, 8) * w * w * w);
+    const double w = rc - r1, scale = n / std::pow(rc, n + 2) / (w * w);
+    const double a = -scale * ((n + 4) * rc - (n + 1) * r1), b = scale / w * ((n + 3) * rc - (n + 1) * r1);
     const auto switched = [&](double s) { return a * s * s + b * s * s * s; };
     const double from = std::max(r, r1) - r1;
-    const int n = 200;
+    const int intervals = 200;
     double area = 0;
-    for (int i = 0; i < n; ++i) // Simpson's rule is exact for cubics
+    for (int i = 0; i < intervals; ++i) // Simpson's rule is exact for cubics
     {
-        const double s0 = from + (w - from) * i / n, s1 = from + (w - from) * (i + 1) / n;
+        const double s0 = from + (w - from) * i / intervals, s1 = from + (w - from) * (i + 1) / intervals;
         area += (s1 - s0) / 6 * (switched(s0) + 4 * switched((s0 + s1) / 2) + switched(s1));
     }
-    return -std::pow(r, -6) + std::pow(rc, -6) - area;
+    return std::pow(r, -n) - std::pow(rc, -n) + area;
 }
 
 double integral(const std::function<double(double)>& f, double from, double to)
@@ -110,18 +110,20 @@ TEST(Dispersion, is_the_integral_of_what_the_modifier_takes_away)
     for (const LjModifier modifier :
          {LjModifier::None, LjModifier::PotentialShift, LjModifier::ForceSwitch, LjModifier::PotentialSwitch})
     {
-        const RunParameters p = corrected(modifier);
-        const DispersionTail tail = make_dispersion_correction(lone_atoms(n), p);
-        const auto missing = [&](double r) { return -std::pow(r, -6) - simulated(p, r); };
-        // Below lj_switch the difference is constant. Beyond the cut-off the integral is closed.
-        const double rc = p.lj_cutoff, r1 = p.lj_switch, at_zero = missing(r1 / 2);
-        EXPECT_NEAR(missing(r1 * 0.9), at_zero, 1e-9);
-        const double total =
-            4 * units::pi *
-            (at_zero * std::pow(r1, 3) / 3 + integral([&](double r) { return r * r * missing(r); }, r1, rc * (1 - 1e-15)) -
-             1 / (3 * std::pow(rc, 3)));
-        EXPECT_NEAR(tail.energy(volume), 0.5 * static_cast<double>(n) * 0.006 * (rho * total - at_zero),
-                    1e-8 * std::abs(tail.energy(volume)));
+        RunParameters p = corrected(modifier);
+        const double of_attraction = make_dispersion_correction(lone_atoms(n), p).energy(volume);
+        p.dispersion_correction = DispersionCorrection::AllEnergy;
+        const double of_repulsion = make_dispersion_correction(lone_atoms(n), p).energy(volume) - of_attraction;
+        for (const auto& [power, coefficient, energy] : {std::tuple(6, -0.006, of_attraction), {12, 1e-6, of_repulsion}})
+        {
+            const auto missing = [&, power = power](double r) { return std::pow(r, -power) - simulated(p, power, r); };
+            // Below lj_switch the difference is constant. Beyond the cut-off the integral is closed.
+            const double rc = p.lj_cutoff, r1 = p.lj_switch, at_zero = missing(r1 / 2);
+            EXPECT_NEAR(missing(r1 * 0.9), at_zero, 1e-9);
+            const double within = integral([&](double r) { return r * r * missing(r); }, r1, rc * (1 - 1e-15)),
+                         total = 4 * units::pi * (at_zero * std::pow(r1, 3) / 3 + within + std::pow(rc, 3 - power) / (power - 3));
+            EXPECT_NEAR(energy, 0.5 * static_cast<double>(n) * coefficient * (rho * total - at_zero), 1e-8 * std::abs(energy));
+        }
     }
 }
 
@@ -129,21 +131,36 @@ TEST(Dispersion, virial_is_half_the_derivative_by_strain_where_the_potential_is_
 {
     for (const LjModifier modifier : {LjModifier::PotentialShift, LjModifier::ForceSwitch, LjModifier::PotentialSwitch})
     {
-        const DispersionTail tail = make_dispersion_correction(lone_atoms(1000), corrected(modifier));
-        const double v = 50, h = 1e-4;
-        const double slope = (tail.energy(v * (1 + h)) - tail.energy(v * (1 - h))) / (2 * h); // V dE/dV, one direction strained
-        EXPECT_NEAR(tail.virial(v), 0.5 * slope, 1e-7 * std::abs(slope));
-        EXPECT_NEAR(tail.pressure(v), -2 * tail.virial(v) / v * units::bar_per_kj_mol_nm3, 1e-12 * std::abs(tail.pressure(v)));
+        for (const DispersionCorrection asked : {DispersionCorrection::EnergyPressure, DispersionCorrection::AllEnergyPressure})
+        {
+            RunParameters p = corrected(modifier);
+            p.dispersion_correction = asked;
+            const DispersionTail tail = make_dispersion_correction(lone_atoms(1000), p);
+            const double v = 50, h = 1e-4;
+            const double slope =
+                (tail.energy(v * (1 + h)) - tail.energy(v * (1 - h))) / (2 * h); // V dE/dV, one direction strained
+            EXPECT_NEAR(tail.virial(v), 0.5 * slope, 1e-7 * std::abs(slope));
+            EXPECT_NEAR(tail.pressure(v), -2 * tail.virial(v) / v * units::bar_per_kj_mol_nm3,
+                        1e-12 * std::abs(tail.pressure(v)));
+        }
     }
 }
 
 TEST(Dispersion, a_plain_cutoff_has_the_textbook_tail)
 {
-    // Allen and Tildesley, Computer Simulation of Liquids: E = -2/3 pi N rho c6/rc^3, P = -4/3 pi rho^2 c6/rc^3.
+    // Allen and Tildesley, Computer Simulation of Liquids: E = -2/3 pi N rho c6/rc^3, P = -4/3 pi rho^2 c6/rc^3; with the
+    // repulsion, E + 2/9 pi N rho c12/rc^9, P + 8/9 pi rho^2 c12/rc^9.
     const DispersionTail tail = make_dispersion_correction(lone_atoms(1000), corrected(LjModifier::None));
     const double v = 50, rho = 20, rc3 = 1.1 * 1.1 * 1.1;
     EXPECT_NEAR(tail.energy(v), -2.0 / 3 * units::pi * 1000 * rho * 0.006 / rc3, 1e-10);
     EXPECT_NEAR(tail.pressure(v), -4.0 / 3 * units::pi * rho * rho * 0.006 / rc3 * units::bar_per_kj_mol_nm3, 1e-10);
+    RunParameters p = corrected(LjModifier::None);
+    p.dispersion_correction = DispersionCorrection::AllEnergyPressure;
+    const DispersionTail both = make_dispersion_correction(lone_atoms(1000), p);
+    const double rc9 = rc3 * rc3 * rc3;
+    EXPECT_NEAR(both.energy(v) - tail.energy(v), 2.0 / 9 * units::pi * 1000 * rho * 1e-6 / rc9, 1e-10);
+    EXPECT_NEAR(both.pressure(v) - tail.pressure(v), 8.0 / 9 * units::pi * rho * rho * 1e-6 / rc9 * units::bar_per_kj_mol_nm3,
+                1e-10);
 }
 
 TEST(Dispersion, corrects_no_more_than_is_asked_for)
@@ -152,6 +169,9 @@ TEST(Dispersion, corrects_no_more_than_is_asked_for)
     const double both = make_dispersion_correction(lone_atoms(1000), p).energy(50);
     p.dispersion_correction = DispersionCorrection::Energy;
     EXPECT_EQ(make_dispersion_correction(lone_atoms(1000), p).energy(50), both);
+    EXPECT_EQ(make_dispersion_correction(lone_atoms(1000), p).pressure(50), 0);
+    p.dispersion_correction = DispersionCorrection::AllEnergy;
+    EXPECT_GT(make_dispersion_correction(lone_atoms(1000), p).energy(50), both);
     EXPECT_EQ(make_dispersion_correction(lone_atoms(1000), p).pressure(50), 0);
     p.dispersion_correction = DispersionCorrection::None;
     EXPECT_EQ(make_dispersion_correction(lone_atoms(1000), p).energy(50), 0);
@@ -183,6 +203,7 @@ TEST(Dispersion, mean_is_that_of_the_pairs_that_are_not_excluded)
             ++pairs;
         }
     }
-    EXPECT_NEAR(mean_dispersion(topology), sum / pairs, 1e-14 * sum);
-    EXPECT_EQ(mean_dispersion(lone_atoms(1)), 0);
+    EXPECT_NEAR(mean_over_pairs(topology, topology.c6), sum / pairs, 1e-14 * sum);
+    const Topology alone = lone_atoms(1);
+    EXPECT_EQ(mean_over_pairs(alone, alone.c6), 0);
 }

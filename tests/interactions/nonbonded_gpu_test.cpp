@@ -242,6 +242,23 @@ TYPED_TEST(GpuNonbonded, holds_in_boxes_of_twice_the_cutoff_in_low_ones_and_for_
     }
 }
 
+// A pair in range may be more than half an edge apart in a low box; and its cluster, half an edge from the middle of the
+// supercluster. Their image is then neither of the two that are nearest to the middle.
+TYPED_TEST(GpuNonbonded, sees_pairs_of_wide_superclusters_in_low_boxes)
+{
+    GpuQueue queue;
+    const RunParameters run = reaction_field(0.9);
+    for (const Box<double>& shape : tilted_boxes())
+    {
+        const Box<double> box = 0.9001 / shape.largest_cutoff() * shape;
+        if (!box.is_low(run.coulomb_cutoff)) { continue; }
+        SCOPED_TRACE(testing::Message() << box.diagonal().x << " " << box.diagonal().y << " " << box.diagonal().z);
+        const System system = random_liquid(box, 150, 1, 11);
+        expect_near(Evaluation<TypeParam>(queue, system, run).evaluate(), reference<TypeParam>(system, run),
+                    8 * force_tolerance<TypeParam>, energy_tolerance<TypeParam>);
+    }
+}
+
 // Around the numbers at which a cluster, a supercluster and a power of two are full; in the long tier up to twelve million.
 std::vector<int> sizes()
 {

@@ -17,7 +17,7 @@ class Random
 public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
     double operator()(double low, double high) { return std::uniform_real_distribution<double>(low, high)(engine_); }
-    // Of the given length, in any direction.
+    // Returns a vector of the given length, in any direction.
     Vec3<double> vector(double length)
     {
         std::normal_distribution<double> normal;
@@ -39,6 +39,28 @@ inline InteractionParameters random_parameters(InteractionKind kind, Random& ran
         return {random(0.10, 0.3), random(100, 1e4)};
     case InteractionKind::G96Bond:
         return {random(0.10, 0.16), random(1e6, 1e7)};
+    case InteractionKind::MorseBond:
+        return {random(0.10, 0.16), random(300, 500), random(10, 20)};
+    case InteractionKind::CubicBond:
+        return {random(0.10, 0.16), random(1e4, 1e5), random(-3, 3)};
+    case InteractionKind::FeneBond: // longer than any bond here
+        return {random(1.0, 1.5), random(1e3, 1e4)};
+    case InteractionKind::BoundedBond: // below, above and far above its flat part
+    {
+        const double k = random(500, 2000);
+        const InteractionParameters choices[] = {{0.3, 0.4, 0.5, k}, {0.01, 0.05, 0.4, k}, {0.01, 0.03, 0.06, k}};
+        return choices[static_cast<std::size_t>(random(0, std::size(choices)))];
+    }
+    case InteractionKind::QuarticAngle:
+        return {random(80, 180), random(-10, 10), random(-10, 10), random(100, 600), random(-50, 50), random(-50, 50)};
+    case InteractionKind::CrossBondBond:
+        return {random(0.10, 0.16), random(0.10, 0.16), random(1e3, 1e4)};
+    case InteractionKind::CrossBondAngle:
+        return {random(0.10, 0.16), random(0.10, 0.16), random(0.2, 0.25), random(1e3, 1e4)};
+    case InteractionKind::RestrictedDihedral:
+        return {random(-180, 180), random(1, 10)};
+    case InteractionKind::BendingTorsion:
+        return {random(0.5, 2), random(-10, 10), random(-10, 10), random(-10, 10), random(-10, 10), random(-10, 10)};
     case InteractionKind::HarmonicAngle:
         return {random(80, 180), random(100, 600)};
     case InteractionKind::G96Angle:
@@ -61,8 +83,13 @@ inline InteractionParameters random_parameters(InteractionKind kind, Random& ran
         for (double& value : grid) { value = random(-20, 20); }
         return grid;
     }
-    case InteractionKind::Pair14:
-        return {random(1e-4, 1e-3), random(1e-7, 1e-6)};
+    case InteractionKind::Pair14: {
+        InteractionParameters pair = {random(1e-4, 1e-3), random(1e-7, 1e-6)};
+        if (random(0, 1) < 0.3) { pair.push_back(random(-0.3, 0.3)); } // charges of its own
+        return pair;
+    }
+    case InteractionKind::NonbondedPair:
+        return {random(1e-4, 1e-3), random(1e-7, 1e-6), random(-0.3, 0.3)};
     case InteractionKind::DistanceRestraint: // below, above and far above its flat part, not at an edge
     {
         const double factor = random(0.5, 2);
@@ -104,6 +131,14 @@ inline void add_joint_distances(Topology& topology, MoleculeType& chain)
 
 // Copies of a chain of 7 atoms and, between two blocks of them, lone atoms, in a box whose faces cut molecules in two; `kind`
 // acts on each run of successive atoms.
+// Without its sign, of the last three places and another one.
+inline double sine_of_dihedral(const std::vector<Vec3<double>>& x, const Vec3<double>& next)
+{
+    const Vec3<double> a = x[x.size() - 3], b = x[x.size() - 2], c = x[x.size() - 1];
+    const Vec3<double> m = cross(a - b, c - b), n = cross(next - c, c - b);
+    return norm(cross(m, n)) / (norm(m) * norm(n));
+}
+
 inline System random_chains(InteractionKind kind, int copies, std::uint64_t seed)
 {
     Random random(seed);
@@ -138,8 +173,15 @@ inline System random_chains(InteractionKind kind, int copies, std::uint64_t seed
     for (std::int64_t atom = 0; atom < topology.atom_count(); ++atom)
     {
         const Vec3<double> anywhere{random(-5, 5), random(-5, 5), random(-5, 5)};
-        const bool bound = topology.locate(atom).local > 0;
-        system.x.push_back(bound ? system.x.back() + random.vector(random(0.12, 0.2)) : anywhere);
+        const std::int32_t local = topology.locate(atom).local;
+        const Vec3<double> last = local > 0 ? system.x.back() : Vec3<double>{};
+        Vec3<double> place = local > 0 ? last + random.vector(random(0.12, 0.2)) : anywhere;
+        // Restricted dihedrals have no end at cis and trans, where forces are of no use in single precision.
+        while (kind == InteractionKind::RestrictedDihedral && local > 2 && sine_of_dihedral(system.x, place) < 0.3)
+        {
+            place = last + random.vector(random(0.12, 0.2));
+        }
+        system.x.push_back(place);
     }
     return system;
 }

@@ -3,7 +3,7 @@
 // Gradients, net force, strain, ranks and GPUs: the tests of every bonded kind, and restraints_test.cpp.
 #include "interactions/bonded/bonded.hpp"
 #include "interactions/bonded/restraints.hpp"
-#include "io/load.hpp"
+#include "io/input/load.hpp"
 #include "support/compare.hpp"
 #include "support/particles.hpp"
 

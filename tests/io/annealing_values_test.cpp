@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // annealing of the .mdp: whose points are whose, and what is refused.
 #include "input_folder.hpp"
-#include "io/mdp.hpp"
+#include "io/input/mdp.hpp"
 
 #include <gmock/gmock-more-matchers.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/block_averages.hpp"
+#include "io/output/block_averages.hpp"
 
 #include "io/trajectory_samples.hpp"
 

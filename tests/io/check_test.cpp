@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // check_parameters: values that follow from others, contradictions, remarks. The expected intervals are those of GROMACS' manual.
-#include "io/check.hpp"
+#include "io/input/check.hpp"
 
 #include <algorithm>
 #include <gmock/gmock-matchers.h>
@@ -54,6 +54,24 @@ TEST(CheckParameters, thermostat_acts_often_enough_for_its_time_constant)
     EXPECT_EQ(resolved(berendsen + "tau-t=1\n").temperature_interval, 20);
     EXPECT_EQ(resolved(berendsen + "tau-t=5\n").temperature_interval, 100);
     EXPECT_EQ(resolved(coupled + "tau-t=1\nnsttcouple=7\n").temperature_interval, 7);
+}
+
+TEST(CheckParameters, tells_all_intervals_that_multiple_time_steps_do_not_divide_at_once)
+{
+    try
+    {
+        resolved(pressed +
+                 "tau-p=5\nmts=yes\nmts-level2-factor=3\nnstcalcenergy=4\nnstenergy=8\nnstlog=10\nnstfout=7\nnstpcouple=5\n");
+        FAIL() << "accepted";
+    }
+    catch (const InputError& error)
+    {
+        const std::string said = error.what();
+        for (const std::string key : {"nstcalcenergy (4)", "nstenergy (8)", "nstlog (10)", "nstfout (7)", "nstpcouple (5)"})
+        {
+            EXPECT_THAT(said, HasSubstr(key + " is no multiple of mts-level2-factor (3)"));
+        }
+    }
 }
 
 TEST(CheckParameters, barostat_acts_often_enough_for_its_time_constant)

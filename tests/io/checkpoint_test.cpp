@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
-#include "io/checkpoint.hpp"
-#include "io/output_file.hpp"
-#include "io/run_identity.hpp"
+#include "io/input/checkpoint.hpp"
+#include "io/input/run_identity.hpp"
+#include "io/output/output_file.hpp"
 #include "scratch_file.hpp"
 #include "sealed_checkpoint.hpp"
 

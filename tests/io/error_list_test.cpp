@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is told of an input with several mistakes: all of them, the worst first.
-#include "io/error_list.hpp"
+#include "io/input/error_list.hpp"
 
 #include "io/small_input.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/file_kind.hpp"
+#include "io/input/file_kind.hpp"
 
 #include "base/error.hpp"
-#include "io/load.hpp"
+#include "io/input/load.hpp"
 #include "small_input.hpp"
 
 #include <gmock/gmock-matchers.h>

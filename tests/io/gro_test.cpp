@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/gro.hpp"
+#include "io/input/gro.hpp"
 
+#include "io/input/top.hpp"
 #include "io/input_folder.hpp"
-#include "io/top.hpp"
 
 #include <cmath>
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Default groups against those of `gmx make_ndx`, name for name and member for member.
-#include "io/groups.hpp"
+#include "io/input/groups.hpp"
 
 #include "input_folder.hpp"
-#include "io/gro.hpp"
-#include "io/ndx.hpp"
-#include "io/residue_types.hpp"
+#include "io/input/gro.hpp"
+#include "io/input/ndx.hpp"
+#include "io/input/residue_types.hpp"
 
 #include <cstdlib>
 #include <set>

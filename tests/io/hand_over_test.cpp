@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `-t FILE`: a start from what another run left. With the engine, and with GROMACS' files: tests/python/test_hand_over.py.
-#include "io/hand_over.hpp"
+#include "io/input/hand_over.hpp"
 
-#include "io/checkpoint.hpp"
-#include "io/load.hpp"
-#include "io/mdp.hpp"
+#include "io/input/checkpoint.hpp"
+#include "io/input/load.hpp"
+#include "io/input/mdp.hpp"
+#include "io/output/trr.hpp"
 #include "io/trajectory_samples.hpp"
-#include "io/trr.hpp"
 #include "small_input.hpp"
 
 #include <gmock/gmock-matchers.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/excluded_pairs.hpp"
-#include "io/load.hpp"
+#include "io/input/excluded_pairs.hpp"
+#include "io/input/load.hpp"
 
-#include "io/groups.hpp"
+#include "io/input/groups.hpp"
 #include "io/input_folder.hpp"
 #include "small_input.hpp"
 
@@ -242,7 +242,7 @@ TEST(Load, what_is_not_supported_is_told_of_all_files_at_once)
     SmallInput input;
     input.replace("run.mdp", "free-energy             = no", "free-energy = yes\nfoo = 1\nimplicit-solvent = GBSA");
     input.replace("topol.top", " 5 6 1\n",
-                  " 5 6 1 0.109 280000 0.110 280000\n 5 6 3 1 1 1\n[ virtual_sites2 ]\n3 1 2 3 0.5\n[ bonds ]\n");
+                  " 5 6 1 0.109 280000 0.110 280000\n 5 6 9 1 1\n[ virtual_sites2 ]\n3 1 2 3 0.5\n[ bonds ]\n");
     input.replace("conf.gro", "   2.20000   2.30000   2.40000", "2.2 2.3 2.4 0 0 1.2 0 0 0");
     Diagnostics diagnostics;
     try
@@ -253,7 +253,7 @@ TEST(Load, what_is_not_supported_is_told_of_all_files_at_once)
     catch (const InputError& error)
     {
         for (const char* const part : {"unknown option 'foo'", "implicit-solvent = GBSA", "free-energy = yes",
-                                       "function type 3 of [ bonds ]", "[ virtual_sites2 ]", "leans"})
+                                       "function type 9 of [ bonds ]", "[ virtual_sites2 ]", "leans"})
         {
             EXPECT_THAT(error.what(), HasSubstr(part));
         }
@@ -323,7 +323,9 @@ INSTANTIATE_TEST_SUITE_P(
                "no group 'LIG-9/q'"},
         Change{"run.mdp", "ETH rest", "ETH Ethanol", "E151", "run.mdp:21", "has no atoms"},
         Change{"run.mdp", "ETH rest", "ETH NA", "E153", "run.mdp:21", "21 atoms are in none of the temperature groups"},
-        Change{"run.mdp", "ETH rest", "System rest", "E154", "run.mdp:21", "in more than one group of tc-grps"},
+        Change{"run.mdp", "ETH rest", "System rest", "E154", "run.mdp:21", "in more than one group of tc-grps, System and rest."},
+        Change{"run.mdp", "V-rescale", "V-rescale\nenergygrps = SOL ETH non-water", "E154", "run.mdp:21",
+               "in more than one group of energygrps, ETH and non-Water."},
         Change{"run.mdp", "compressed-x-grps       = ETH", "compressed-x-grps = ETH non-water", "E154", "run.mdp:8", "atom 1 CB"},
         Change{"topol.top", " 5 6 1\n", " 5 6 1\n 6 5 1\n", "E157", "run.mdp:31",
                "in molecule type ETH the distance of atoms 5 (CA) and 6 (HA1) is constrained twice"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mass-repartition-factor: the least mass, who lends it, what is refused.
 #include "input_folder.hpp"
-#include "io/mass_repartition.hpp"
+#include "io/input/mass_repartition.hpp"
 #include "small_input.hpp"
 
 #include <gmock/gmock-more-matchers.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/mdp.hpp"
+#include "io/input/mdp.hpp"
 
-#include "io/mdp_table.hpp"
-#include "io/text.hpp"
+#include "io/input/mdp_table.hpp"
+#include "io/input/text.hpp"
 
 #include <fstream>
 #include <gmock/gmock-matchers.h>

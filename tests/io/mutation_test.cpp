@@ -3,9 +3,10 @@
 // finite numbers or throws an InputError that names a file and a line, in well under two seconds; nothing else. A failure prints
 // the seed and writes the damaged file's text: run with PARHELION_MUTATION_SEED=N to repeat that one, with PARHELION_MUTATIONS=N
 // for N seeds of each file.
-#include "io/load.hpp"
+#include "io/input/load.hpp"
 
 #include "small_input.hpp"
+#include "sound_system.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -236,107 +237,6 @@ void mutate(Random& random, std::string& text)
     text = text_of(lines);
 }
 
-bool finite(const std::vector<Vec3<double>>& list)
-{
-    for (const Vec3<double>& a : list)
-    {
-        if (!std::isfinite(a.x) || !std::isfinite(a.y) || !std::isfinite(a.z)) { return false; }
-    }
-    return true;
-}
-
-bool finite(const std::vector<double>& list)
-{
-    for (const double a : list)
-    {
-        if (!std::isfinite(a)) { return false; }
-    }
-    return true;
-}
-
-bool finite(const Topology& topology)
-{
-    if (!finite(topology.c6) || !finite(topology.c12) || !std::isfinite(topology.fudge_qq)) { return false; }
-    for (const auto& kind : topology.parameters)
-    {
-        for (const InteractionParameters& p : kind)
-        {
-            if (!finite(p)) { return false; }
-        }
-    }
-    for (const MoleculeType& type : topology.molecule_types)
-    {
-        for (const Atom& atom : type.atoms)
-        {
-            if (!std::isfinite(atom.mass) || !std::isfinite(atom.charge)) { return false; }
-        }
-        for (const Constraint& constraint : type.constraints)
-        {
-            if (!std::isfinite(constraint.length)) { return false; }
-        }
-        for (const Settle& settle : type.settles)
-        {
-            if (!std::isfinite(settle.oh) || !std::isfinite(settle.hh)) { return false; }
-        }
-    }
-    return true;
-}
-
-// Every index of the system points at something.
-bool consistent(const System& system)
-{
-    const Topology& topology = system.topology;
-    for (const MoleculeBlock& block : topology.blocks)
-    {
-        if (block.type < 0 || block.type >= static_cast<int>(topology.molecule_types.size()) || block.count < 0) { return false; }
-    }
-    for (const MoleculeType& type : topology.molecule_types)
-    {
-        const auto is_atom = [&](std::int64_t a) { return a >= 0 && a < static_cast<std::int64_t>(type.atoms.size()); };
-        for (const Atom& atom : type.atoms)
-        {
-            if (atom.type < 0 || atom.type >= topology.types() || atom.residue < 0 ||
-                atom.residue >= static_cast<int>(type.residues.size()))
-            {
-                return false;
-            }
-        }
-        for (int kind = 0; kind < interaction_kinds; ++kind)
-        {
-            for (const Interaction& term : type.interactions[static_cast<std::size_t>(kind)])
-            {
-                for (int i = 0; i < arity(static_cast<InteractionKind>(kind)); ++i)
-                {
-                    if (!is_atom(term.atoms[static_cast<std::size_t>(i)])) { return false; }
-                }
-                const std::size_t sets = topology.parameters[static_cast<std::size_t>(kind)].size();
-                if (term.parameters < 0 || static_cast<std::size_t>(term.parameters) >= sets) { return false; }
-            }
-        }
-        for (const Constraint& constraint : type.constraints)
-        {
-            if (!is_atom(constraint.a) || !is_atom(constraint.b)) { return false; }
-        }
-        for (const Settle& settle : type.settles)
-        {
-            if (!is_atom(settle.oxygen) || !is_atom(settle.hydrogen_a) || !is_atom(settle.hydrogen_b)) { return false; }
-        }
-        for (const std::int32_t a : type.excluded)
-        {
-            if (!is_atom(a)) { return false; }
-        }
-        if (type.exclusion_start.size() != type.atoms.size() + 1) { return false; }
-    }
-    for (const auto& [name, group] : system.groups)
-    {
-        for (const std::int64_t a : group)
-        {
-            if (a < 0 || a >= topology.atom_count()) { return false; }
-        }
-    }
-    return system.x.size() == static_cast<std::size_t>(topology.atom_count());
-}
-
 struct Kind
 {
     const char *folder, *file;
@@ -348,8 +248,8 @@ protected:
     // Whether the message points at one of the input files, and at a line unless the file as a whole is to blame.
     static bool well_placed(const InputError& error)
     {
-        static const std::vector<std::string> of_whole_file = {"E107", "E110", "E132", "E150", "E151", "E134",
-                                                               "E152", "E153", "E154", "E156", "E157", "E158"};
+        static const std::vector<std::string> of_whole_file = {"E107", "E110", "E115", "E570", "E132", "E150", "E151", "E134",
+                                                               "E152", "E153", "E154", "E155", "E156", "E157", "E158", "E171"};
         if (error.id().empty() || error.where().file.empty() || error.message().empty()) { return false; }
         return error.where().line > 0 || std::find(of_whole_file.begin(), of_whole_file.end(), error.id()) != of_whole_file.end();
     }
@@ -415,7 +315,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Mutation,
                          ::testing::Values(Kind{"small", "run.mdp"}, Kind{"small", "topol.top"}, Kind{"small", "forcefield.itp"},
                                            Kind{"small", "water.itp"}, Kind{"small", "conf.gro"}, Kind{"small", "index.ndx"},
                                            Kind{"rare", "run.mdp"}, Kind{"rare", "topol.top"}, Kind{"rare", "sites.itp"},
-                                           Kind{"rare", "ring.itp"}, Kind{"rare", "conf.gro"}, Kind{"rare", "index.ndx"}),
+                                           Kind{"rare", "ring.itp"}, Kind{"rare", "conf.gro"}, Kind{"rare", "index.ndx"},
+                                           Kind{"seldom", "topol.top"}, Kind{"amber", "system.prmtop"},
+                                           Kind{"amber", "conf.rst7"}),
                          [](const ::testing::TestParamInfo<Kind>& kind) {
                              std::string name = std::string(kind.param.folder) + "_" + kind.param.file;
                              name[name.find('.')] = '_';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/ndx.hpp"
+#include "io/input/ndx.hpp"
 
 #include "io/input_folder.hpp"
 

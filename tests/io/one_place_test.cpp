@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atoms in exactly one place are found, named, and refused or parted; those that may be there are left alone.
-#include "io/one_place.hpp"
+#include "io/input/one_place.hpp"
 
 #include "input_folder.hpp"
 #include "small_input.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/output.hpp"
+#include "io/output/output.hpp"
 
 #include "base/error.hpp"
 #include "io/scratch_file.hpp"

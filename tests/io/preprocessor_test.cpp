@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/preprocessor.hpp"
+#include "io/input/preprocessor.hpp"
 
 #include "io/input_folder.hpp"
 

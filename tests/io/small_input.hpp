@@ -2,7 +2,7 @@
 // The input files of a folder of tests/data/io, in a folder of their own, where a test may change them.
 #pragma once
 
-#include "io/load.hpp"
+#include "io/input/load.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -18,7 +18,7 @@ namespace parhelion {
 class SmallInput
 {
 public:
-    // small: usual inputs; rare: what few inputs have.
+    // small: usual inputs; rare: what few inputs have; seldom: bonded terms that few have; amber: AMBER's files.
     explicit SmallInput(const std::string& name = "small")
         : folder_(std::filesystem::path(testing::TempDir()) / ("parhelion-" + std::to_string(::getpid()) + "-" + name))
     {
@@ -50,7 +50,16 @@ public:
         put(name, text.replace(at, from.size(), to));
     }
     std::string path(const std::string& name) const { return (folder_ / name).string(); }
-    InputFiles files() const { return {path("run.mdp"), path("conf.gro"), path("topol.top"), {}, path("index.ndx"), {}}; }
+    InputFiles files() const
+    {
+        const bool amber = texts_.contains("system.prmtop");
+        return {path("run.mdp"),
+                path(amber ? "conf.rst7" : "conf.gro"),
+                path(amber ? "system.prmtop" : "topol.top"),
+                {},
+                path("index.ndx"),
+                {}};
+    }
     LoadedInput load(Diagnostics& diagnostics) const { return load_gromacs(files(), diagnostics); }
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are no files: pipes, as a shell's <(command) gives them, and what is refused.
-#include "io/text.hpp"
+#include "io/input/text.hpp"
 
 #include "io/input_folder.hpp"
 #include "small_input.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/top.hpp"
+#include "io/input/top.hpp"
 
 #include "io/input_folder.hpp"
 
@@ -12,6 +12,7 @@
 #include <utility>
 
 using namespace parhelion;
+using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -147,6 +148,52 @@ TEST_F(TopTest, combination_rules_are_those_of_their_numbers)
     EXPECT_DOUBLE_EQ(like.c12[3], 3.6 * six(0.5) * six(0.5));
 }
 
+TEST_F(TopTest, seldom_bonded_terms_are_read_and_those_that_are_bonds_exclude)
+{
+    const auto expect = [&](const std::string& lines, InteractionKind kind, const InteractionParameters& parameters) {
+        EXPECT_EQ(only_term(read_with("", lines), kind), parameters) << lines;
+    };
+    expect("[ bonds ]\n1 4 3 0.1 400 20\n", MorseBond, {0.1, 400, 20});
+    expect("[ bonds ]\n1 4 4 0.1 400 -2\n", CubicBond, {0.1, 400, -2});
+    expect("[ bonds ]\n1 4 7 0.3 900\n", FeneBond, {0.3, 900});
+    expect("[ bonds ]\n1 4 10 0.1 0.2 0.3 900\n", BoundedBond, {0.1, 0.2, 0.3, 900});
+    expect("[ angles ]\n1 2 3 3 0.1 0.2 900\n", CrossBondBond, {0.1, 0.2, 900});
+    expect("[ angles ]\n1 2 3 4 0.1 0.2 0.3 900\n", CrossBondAngle, {0.1, 0.2, 0.3, 900});
+    expect("[ angles ]\n1 2 3 6 107 1 2 3 4 5\n", QuarticAngle, {107, 1, 2, 3, 4, 5});
+    expect("[ dihedrals ]\n1 2 3 4 10 60 3\n", RestrictedDihedral, {60, 3});
+    expect("[ dihedrals ]\n1 2 3 4 11 2 1 2 3 4 5\n", BendingTorsion, {2, 1, 2, 3, 4, 5});
+    for (const char* const bond : {"3 0.1 400 20", "4 0.1 400 -2", "7 0.3 900"})
+    {
+        const MoleculeType type = read_with("", "[ bonds ]\n1 4 " + std::string(bond) + "\n").molecule_types[0];
+        EXPECT_TRUE(type.excludes(0, 3)) << bond;
+    }
+    EXPECT_FALSE(read_with("", "[ bonds ]\n1 4 10 0.1 0.2 0.3 900\n").molecule_types[0].excludes(0, 3));
+    expect_term_error("[ bonds ]\n1 4 7 0 900", "E125", "not positive");
+    expect_term_error("[ bonds ]\n1 4 10 0.2 0.1 0.3 900", "E125", "fall");
+}
+
+TEST_F(TopTest, a_connection_excludes_and_does_nothing_else)
+{
+    const Topology topology = read_with("", "[ bonds ]\n1 4 5\n");
+    const MoleculeType& type = topology.molecule_types[0];
+    EXPECT_TRUE(type.excludes(0, 3));
+    EXPECT_TRUE(std::ranges::all_of(type.interactions, [](const auto& terms) { return terms.empty(); }));
+    EXPECT_THAT(type.constraints, IsEmpty());
+    expect_term_error("[ bonds ]\n1 4 5 0.1", "E121", "at most 3");
+    expect_type_error("[ bondtypes ]\nA B 5", "E121", "no function type 5"); // there is nothing to look up
+}
+
+TEST_F(TopTest, non_bonded_pairs_have_the_charges_and_parameters_of_their_line)
+{
+    const double sigma6 = std::pow(0.4, 6);
+    const Topology topology = read_with("", "[ pairs_nb ]\n1 3 1 0.4 -0.2 0.4 3\n");
+    EXPECT_THAT(only_term(topology, NonbondedPair),
+                ElementsAre(DoubleEq(12 * sigma6), DoubleEq(12 * sigma6 * sigma6), DoubleEq(-0.08)));
+    EXPECT_FALSE(topology.molecule_types[0].excludes(0, 2));
+    expect_term_error("[ pairs_nb ]\n1 3 1 0.4 -0.2 0.4", "E121", "takes 4");
+    expect_term_error("[ pairs_nb ]\n1 3 1", "E121", "no parameters");
+}
+
 TEST_F(TopTest, pairs_take_given_then_tabulated_then_generated_parameters)
 {
     const double sigma6 = std::pow(0.4, 6), generated = 0.5 * 0.6; // fudgeLJ scales epsilon
@@ -156,6 +203,11 @@ TEST_F(TopTest, pairs_take_given_then_tabulated_then_generated_parameters)
                      4 * 0.5 * 2 * sigma6);
     EXPECT_DOUBLE_EQ(only_term(read_with("[ pairtypes ]\nB A 1 0.4 2\n", "[ pairs ]\n1 3 1\n"), Pair14)[0], 8 * sigma6);
     EXPECT_DOUBLE_EQ(only_term(read_with("[ pairtypes ]\nB A 1 0.4 2\n", "[ pairs ]\n1 3 1 0.4 3\n"), Pair14)[0], 12 * sigma6);
+    // Function type 2: a scale and charges, whose product stands for that of the atoms' charges.
+    EXPECT_THAT(only_term(read_with("", "[ pairs ]\n1 3 2 0.5 0.4 -0.2 0.4 3\n"), Pair14),
+                ElementsAre(DoubleEq(12 * sigma6), DoubleEq(12 * sigma6 * sigma6), DoubleEq(-0.04)));
+    expect_term_error("[ pairs ]\n1 3 2 0.5 0.4 -0.2 0.4", "E121", "takes 5");
+    expect_term_error("[ pairs ]\n1 3 2", "E121", "no parameters"); // for GROMACS it has no Lennard-Jones interaction then
     const std::string plain = "[ defaults ]\n1 1 no 0.5 1\n[ atomtypes ]\nA 1 0 A 3 4\n";
     const std::string molecule = "[ moleculetype ]\nM 1\n[ atoms ]\n1 A 1 R X 1\n2 A 1 R X 1\n[ pairs ]\n";
     EXPECT_EQ(
@@ -333,12 +385,10 @@ TEST_F(TopTest, a_settle_holds_three_atoms_with_two_equal_masses_once)
 TEST_F(TopTest, unsupported_terms_are_refused_by_name_only_where_they_are_used)
 {
     const std::pair<std::string, std::string> cases[] = {
-        {"[ bonds ]\n1 2 3 0.1 1 1", "Morse; not planned"},
-        {"[ bonds ]\n1 2 5", "connection"},
-        {"[ bonds ]\n1 2 7 0.1 1", "FENE"},
-        {"[ angles ]\n1 2 3 6 1 1", "quartic"},
+        {"[ bonds ]\n1 2 8 1 1", "tabulated; not planned"},
+        {"[ angles ]\n1 2 3 9 1 1", "linear"},
         {"[ dihedrals ]\n1 2 3 4 8 1 1", "tabulated"},
-        {"[ pairs ]\n1 2 2 1 1 1 1 1", "planned"},
+        {"[ pairs ]\n1 2 3 1 1", "function type 3 of [ pairs ]"},
         {"[ position_restraints ]\n1 3 1 0.5 1000", "function type 3 of [ position_restraints ]"},
         {"[ cmap ]\n1 2 3 4 5 2", "function type 2 of [ cmap ] is not supported (no such type)"},
         {"[ virtual_sites2 ]\n3 1 2 3 0.5", "function type 3 of [ virtual_sites2 ] is not supported (no such type)"},
@@ -348,7 +398,7 @@ TEST_F(TopTest, unsupported_terms_are_refused_by_name_only_where_they_are_used)
          "function type 2 of [ dihedral_restraints ] is not supported (no such type)"},
         {"[ angle_restraints ]\n1 2 3 4 2 0 1 1", "function type 2 of [ angle_restraints ]"},
         {"[ polarization ]\n1 2 1 0.001", "polarisation"},
-        {"[ pairs_nb ]\n1 2 1 0 0 1 1", "pairs_nb"},
+        {"[ pairs_nb ]\n1 2 2 0 0 1 1", "function type 2 of [ pairs_nb ] is not supported (no such type)"},
         {"[ settles ]\n4 2 0.1 0.16", "function type 2 of [ settles ]"},
     };
     const std::string other = "[ moleculetype ]\nOTH 1\n[ atoms ]\n1 A 1 R X 1\n[ system ]\ns\n[ molecules ]\n";
@@ -481,7 +531,7 @@ TEST_F(TopTest, virtual_sites_that_cannot_be_are_refused)
 // Whoever has three unsupported things is told of three, whatever else is wrong.
 TEST_F(TopTest, all_that_is_unsupported_is_told_at_once)
 {
-    const std::string terms = "[ bonds ]\n1 2 3 0.1 1 1\n2 3 3 0.1 1 1\n3 4 7 0.1 1\n[ virtual_sites2 ]\n3 1 2 3 0.5\n";
+    const std::string terms = "[ bonds ]\n1 2 9 1 1\n2 3 9 1 1\n3 4 8 0.1 1\n[ virtual_sites2 ]\n3 1 2 3 0.5\n";
     for (const std::string& slip : {std::string(), std::string("1 nonsense 1\n")})
     {
         try
@@ -492,8 +542,8 @@ TEST_F(TopTest, all_that_is_unsupported_is_told_at_once)
         catch (const InputError& error)
         {
             const std::string text = error.what();
-            EXPECT_THAT(text, HasSubstr("topol.top:19  function type 3 of [ bonds ]")) << text;
-            EXPECT_THAT(text, HasSubstr("topol.top:21  function type 7 of [ bonds ]")) << text;
+            EXPECT_THAT(text, HasSubstr("topol.top:19  function type 9 of [ bonds ]")) << text;
+            EXPECT_THAT(text, HasSubstr("topol.top:21  function type 8 of [ bonds ]")) << text;
             EXPECT_THAT(text, HasSubstr("topol.top:23  function type 3 of [ virtual_sites2 ]")) << text;
             EXPECT_EQ(text.find("topol.top:20 "), text.npos) << text;
             EXPECT_EQ(text.find("nonsense") != text.npos, !slip.empty()) << text;
@@ -775,7 +825,7 @@ TEST_F(TopTest, wrong_lines_of_force_fields_are_refused)
         expect_type_error(line, "E121", "there is no function type");
     }
     // One that there is, though not here, matters to those who use it.
-    EXPECT_NO_THROW(read_with("[ dihedraltypes ]\nA A B A 11 0 25 3\n", ""));
+    EXPECT_NO_THROW(read_with("[ dihedraltypes ]\nA A B A 8 0 25 3\n", ""));
     expect_type_error("[ bondtypes ]\nA X 1 0.1 5", "E122", "'X'"); // a wildcard has a meaning in dihedrals alone
     expect_type_error("[ bondtypes ]\nA B 1", "E121", "no parameters");
     expect_type_error("[ bondtypes ]\nA B 1 0.1 x", "E121", "'x'");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of .trr files, against the format's public description; tests/python reads such files with other projects' readers.
-#include "io/trr.hpp"
+#include "io/output/trr.hpp"
 
 #include "base/error.hpp"
 #include "io/scratch_file.hpp"

@@ -2,10 +2,10 @@
 // write_samples DIR: writes trajectory and energy files with this project's writers, and what they should hold as plain numbers
 // (NumPy arrays, manifest.json), for the comparison with other projects' readers in tests/python/test_outputs.py.
 #include "base/error.hpp"
-#include "io/edr.hpp"
+#include "io/output/edr.hpp"
+#include "io/output/trr.hpp"
+#include "io/output/xtc.hpp"
 #include "io/trajectory_samples.hpp"
-#include "io/trr.hpp"
-#include "io/xtc.hpp"
 
 #include <cmath>
 #include <fmt/format.h>

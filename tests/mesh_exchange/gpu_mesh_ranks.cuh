@@ -197,7 +197,7 @@ private:
         DeviceBuffer<ForceSlot<N>> sums;
         std::unique_ptr<GpuRankMesh<N>> mesh;
     };
-    // What shares a queue.
+    // Holds what shares a queue.
     struct Lane
     {
         explicit Lane(int device) : queue(device) {}
@@ -285,10 +285,12 @@ private:
     void queue_step(Lane& lane)
     {
         for (const auto& r : lane.ranks) { launch(lane.queue, Phase::Output, move_kernel<N>, {1, mesh_threads}, atoms_of(*r)); }
-        for (int stage = 0; stage < lane.ranks[0]->mesh->stages(); ++stage)
+        std::vector<RankProgram> programs;
+        for (const auto& r : lane.ranks)
         {
-            for (const auto& r : lane.ranks) { r->mesh->compute(lane.queue, stage, r->state, Compute::ForcesEnergiesVirial, {}); }
+            programs.push_back(r->mesh->compute(lane.queue, r->state, Compute::ForcesEnergiesVirial, {}));
         }
+        run_together(programs);
         for (const auto& r : lane.ranks) { launch(lane.queue, Phase::Output, add_up_kernel<N>, {1, mesh_threads}, atoms_of(*r)); }
     }
 

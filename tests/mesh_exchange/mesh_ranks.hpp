@@ -68,7 +68,7 @@ public:
         return domains_.outcomes([&](DomainRank<N>& r) { take(r, steps, sums.data()); });
     }
 
-    // Where cells are slabs: can all ranks do this step with the halo that they have?
+    // If cells are slabs: can all ranks do this step with the halo that they have?
     bool is_in_reach(std::int64_t step)
     {
         bool all = true;

@@ -97,7 +97,7 @@ TEST_F(GpuMeshFaults, a_lost_message_of_any_exchange_ends_all_ranks_and_is_named
             GpuWorldOptions options;
             options.deadline = 300ms;
             bool has_exchange = false;
-            options.loses = [&](const std::string& label, int source) {
+            options.hooks.loses = [&](const std::string& label, int source) {
                 has_exchange = has_exchange || label == lost;
                 return label == lost && source == lost_source;
             };

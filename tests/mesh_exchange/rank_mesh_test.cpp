@@ -3,6 +3,7 @@
 // and what is lost ends soon. As many exchanges as PARHELION_TEST_EXCHANGES says; PARHELION_TEST_SEED repeats a failure.
 #include "mesh_ranks.hpp"
 
+#include "comm/networks/networks.hpp"
 #include "support/network_case.hpp"
 
 #include <gtest/gtest.h>

@@ -79,6 +79,64 @@ def test_a_cycle_among_the_allowed_arrows_is_refused(tmp_path):
     assert "model -> cli -> io -> model" in result.stdout
 
 
+FLOORS = """
+[floors.io]
+text = []
+formats = ["text"]
+"""
+
+
+def repository_with_floors(tmp_path, file, text, floors=FLOORS):
+    for path in ("src/io/text/lines.hpp", "src/io/formats/gro.hpp"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("#pragma once\n")
+    root = repository(tmp_path, file, text, RULES + floors)
+    (root / "src/io/gro.hpp").unlink()
+    return root
+
+
+@pytest.mark.parametrize(
+    "file, text",
+    [
+        ("src/io/formats/xtc.cpp", '#include "io/text/lines.hpp"\n#include "io/formats/gro.hpp"\n#include "model/system.hpp"\n'),
+        ("cli/run.cpp", '#include "io/text/lines.hpp"\n'),  # floors are the room's own business
+        ("tests/io/a_test.cpp", '#include "io/formats/gro.hpp"\n'),
+    ],
+)
+def test_allowed_includes_between_floors_pass(tmp_path, file, text):
+    result = run(repository_with_floors(tmp_path, file, text))
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    "file, text, message",
+    [
+        ("src/io/text/a.cpp", '\n#include "io/formats/gro.hpp"\n', "src/io/text/a.cpp:2: io/text -> io/formats"),
+        ("src/io/text/gpu/a.cu", '#include "io/formats/gro.hpp"\n', "src/io/text/gpu/a.cu:1: io/text -> io/formats"),
+        ("src/io/a.cpp", "", "src/io/a.cpp: floor '' is not in rooms.toml"),
+        ("src/io/attic/a.cpp", "", "src/io/attic/a.cpp: floor 'attic' is not in rooms.toml"),
+    ],
+)
+def test_forbidden_includes_between_floors_are_named(tmp_path, file, text, message):
+    result = run(repository_with_floors(tmp_path, file, text))
+    assert result.returncode == 1
+    assert message in result.stdout
+
+
+@pytest.mark.parametrize(
+    "row, message",
+    [
+        ('text = ["formats"]', "floors of io: cycle text -> formats -> text"),
+        ('text = ["words"]', "floors of io: text -> words, but there is no floor 'words'"),
+        ("text = []\nattic = []", "there is no folder src/io/attic"),
+    ],
+)
+def test_wrong_rows_of_floors_are_refused(tmp_path, row, message):
+    result = run(repository_with_floors(tmp_path, "src/io/text/a.cpp", "", FLOORS.replace("text = []", row, 1)))
+    assert result.returncode == 1
+    assert message in result.stdout
+
+
 ONLY = """
 [[only]]
 what = "machine code has a named function"

@@ -10,10 +10,11 @@ import os
 import re
 import shutil
 import subprocess
-import warnings
 
 import numpy as np
 import pytest
+
+from runs import missing
 
 MDP = """
 integrator = md
@@ -218,10 +219,7 @@ def gmx(folder, *words, text=""):
 
 def need_gmx():
     if shutil.which("gmx_d") is None:
-        if os.environ.get("CI"):
-            pytest.fail("gmx_d is missing")
-        warnings.warn("NOT TESTED: gmx_d is missing")
-        pytest.skip("gmx_d is missing")
+        missing("gmx_d")
 
 
 def values_of(folder, edr, names):

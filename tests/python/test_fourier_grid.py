@@ -9,9 +9,10 @@ import random
 import re
 import shutil
 import subprocess
-import warnings
 
 import pytest
+
+from runs import missing
 
 TOPOLOGY = """
 [ defaults ]
@@ -60,8 +61,7 @@ def test_grids_are_those_of_gromacs(tmp_path):
     if "PARHELION_PROGRAM" not in os.environ:
         pytest.skip("$PARHELION_PROGRAM is not set")
     if not shutil.which("gmx"):
-        warnings.warn("gmx is missing")
-        pytest.skip("gmx is missing")
+        missing("gmx")
     (tmp_path / "topol.top").write_text(TOPOLOGY.format(charge=0.5))
     differences = []
     for box, spacing, order, sizes in cases(int(os.environ.get("PARHELION_TEST_BOXES", "24"))):

@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from runs import missing
+
 DATA = Path(__file__).resolve().parents[2] / "tests" / "data" / "refdata" / "etoh"
 FILES = ("-c", DATA / "conf.gro", "-p", DATA / "topol.top")
 NVT = """
@@ -55,13 +57,13 @@ def parhelion(*arguments, folder, code=0):
 
 def gmx(program, *arguments, folder):
     if shutil.which(program) is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{program} is not installed")
+        missing(program)
     result = subprocess.run([program, "-quiet", "-nobackup", *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
 
 
 def read_checkpoint(path):
-    """Its description, and the bytes of its positions and velocities (src/io/checkpoint.cpp)."""
+    """Its description, and the bytes of its positions and velocities (src/io/input/checkpoint.cpp)."""
     data, at, sections = path.read_bytes(), 32, []
     while at < len(data):
         _, size, _ = struct.unpack_from("<3Q", data, at)
@@ -122,7 +124,7 @@ def test_a_trr_of_gromacs_hands_over_what_it_holds(tmp_path, program, precision,
     width = np.dtype(dtype).itemsize
 
     def last_frame(path):
-        """Positions and velocities of the last frame (the format: src/io/trr.cpp)."""
+        """Positions and velocities of the last frame (the format: src/io/output/trr.cpp)."""
         data, at = path.read_bytes(), 0
         while at < len(data):
             sizes = struct.unpack_from(">10i", data, at + 24)

@@ -2,7 +2,7 @@
 """Runs on CPUs whose processes a launcher has started, on loopback: the same bytes as in one process, one writer, and one sentence of rank
 0's process if one fails, is killed or stopped, or does not belong.
 
-The program is $PARHELION_PROGRAM. 8 processes are killed or stopped at random moments, or as many as PARHELION_TEST_KILLS says;
+The program is $PARHELION_PROGRAM. 4 processes are killed or stopped at random moments, or as many as PARHELION_TEST_KILLS says;
 PARHELION_TEST_SEED repeats a failure.
 """
 import json
@@ -130,7 +130,7 @@ def expect_named(processes, victim, blow):
 
 
 def test_killed_at_any_moment_others_end_and_the_run_goes_on(in_one, tmp_path):
-    kills = int(os.environ.get("PARHELION_TEST_KILLS", 8))
+    kills = int(os.environ.get("PARHELION_TEST_KILLS", 4))
     seed = int(os.environ.get("PARHELION_TEST_SEED", 1))
     for number in range(kills):
         chance = random.Random(seed * 1000 + number)

@@ -71,8 +71,8 @@ def test_mutants_use_no_name_that_their_source_does_not_know(made):
 
 def test_a_name_that_is_gone_is_noticed(monkeypatch):
     gone = mutants.Operator("gone", r"(?<=is_first = )Atomics::exchange[^;]*", "(watch.ranks > 0)")
-    made = list(mutants.mutants_of("src/comm/signal.hpp", [gone]))
-    with pytest.raises(AssertionError, match="gone: src/comm/signal.hpp"):
+    made = list(mutants.mutants_of("src/comm/core/signal.hpp", [gone]))
+    with pytest.raises(AssertionError, match="gone: src/comm/core/signal.hpp"):
         test_mutants_use_no_name_that_their_source_does_not_know(made)
 
 

@@ -97,15 +97,18 @@ def test_what_cannot_be_is_refused(tmp_path, options):
 
 # What comes between nodes of GPUs, too; told before any GPU is looked for.
 REFUSED_OF_GPUS = [
-    ("--transport nic-emulation needs --nodes, as 2x4: two nodes of four ranks.", []),
-    ("--halo direct does not leave a node of GPUs. Use staged-fused.", ["--nodes", "2x2", "--halo", "direct"]),
-    ("--halo staged-host does not leave a node of GPUs. Use staged-fused.", ["--nodes", "2x2", "--halo", "staged-host"]),
-    ("--halo staged-dma does not leave a node of GPUs. Use staged-fused.", ["--nodes", "2x2", "--halo", "staged-dma"]),
-    ("--pme dedicated does not leave a node of GPUs. Use another, or auto.", ["--nodes", "2x2", "--ranks", 4, "--pme", "dedicated:1"]),
-    ("3 processes do not have whole nodes of 2 virtual nodes of 2 ranks, 3 us, 25 GB/s. Give as many --processes as nodes, or fewer that "
-     "divide them.", ["--nodes", "2x2", "--processes", 3]),
-    ("--nodes has 4 ranks, and 3 are asked for. Leave --ranks out.", ["--nodes", "2x2", "--ranks", 3]),
-    ("--nodes has 4 ranks, and 2 are asked for. Leave --ranks out.", ["--nodes", "2x2", "--grid", "2x1x1"]),
+    ("--transport nic-emulation: nic-emulation joins the nodes of --nodes, and of other transports nvshmem alone has nodes. Give both, as in "
+     "--transport nic-emulation --nodes 2x4, or neither.", []),
+    *((f"--halo {halo}, --nodes 2x2, --transport nic-emulation: between nodes of GPUs halos are staged-fused. Use --halo staged-fused.",
+       ["--nodes", "2x2", "--halo", halo]) for halo in ("direct", "staged-host", "staged-dma")),
+    ("--pme dedicated:1, --nodes 2x2, --transport nic-emulation: between nodes of GPUs the mesh of PME is not dedicated. Use another way, or "
+     "auto.", ["--nodes", "2x2", "--ranks", 4, "--pme", "dedicated:1"]),
+    ("--nodes 2x2, --processes 3: each process has whole nodes. Give as many --processes as nodes, or fewer that divide them.",
+     ["--nodes", "2x2", "--processes", 3]),
+    ("--nodes 2x2, --ranks 3: there are as many ranks as the nodes have. Leave --ranks and --grid out, or give nodes of as many.",
+     ["--nodes", "2x2", "--ranks", 3]),
+    ("--nodes 2x2, --grid 2x1x1: there are as many ranks as the nodes have. Leave --ranks and --grid out, or give nodes of as many.",
+     ["--nodes", "2x2", "--grid", "2x1x1"]),
 ]
 
 

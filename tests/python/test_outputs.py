@@ -10,20 +10,14 @@ import os
 import re
 import shutil
 import subprocess
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from runs import missing
+
 FLOAT = np.finfo(np.float32).eps
-
-
-def missing(what):
-    if os.environ.get("CI"):
-        pytest.fail(f"{what} is not installed")
-    warnings.warn(f"NOT TESTED: {what} is not installed")
-    pytest.skip(f"{what} is not installed")
 
 
 def reader(module):
@@ -35,7 +29,7 @@ def reader(module):
 
 def gmx(*arguments, text=""):
     if shutil.which("gmx") is None:
-        missing("gmx (Debian package gromacs)")
+        missing("gmx")
     result = subprocess.run(["gmx", *map(str, arguments)], input=text, capture_output=True, text=True, env={**os.environ, "GMX_MAXBACKUP": "-1"})
     assert result.returncode == 0, result.stderr
     return result.stdout + result.stderr

@@ -9,11 +9,12 @@ import re
 import shutil
 import struct
 import subprocess
-import warnings
 
 import numpy as np
 import pyedr
 import pytest
+
+from runs import missing
 
 FORCE_FIELD = """[ defaults ]
 1 2 yes 0.5 0.5
@@ -97,10 +98,7 @@ def point(folder):
 def theirs(folder):
     """Energies and forces of gmx_d."""
     if shutil.which("gmx_d") is None:
-        if os.environ.get("CI"):
-            pytest.fail("gmx_d is missing")
-        warnings.warn("NOT TESTED: gmx_d is missing")
-        pytest.skip("gmx_d is missing")
+        missing("gmx_d")
     for words in [("grompp", "-f", "md.mdp", "-c", "conf.gro", "-p", "topol.top", "-o", "t.tpr", "-maxwarn", "9"), ("mdrun", "-s", "t.tpr", "-deffnm", "t", "-nt", "1")]:
         subprocess.run(["gmx_d", *words], cwd=folder, check=True, capture_output=True, env={**os.environ, "GMX_MAXBACKUP": "-1"})
     energies = {term: values[0] for term, values in pyedr.edr_to_dict(str(folder / "t.edr")).items()}

@@ -2,7 +2,7 @@
 """Runs on CPUs whose ranks are in several processes: the same bytes as in one, and one sentence, exit code 6 and nothing left behind if a
 process is killed or stopped.
 
-The program is $PARHELION_PROGRAM. 8 processes are killed at random moments, or as many as PARHELION_TEST_KILLS says;
+The program is $PARHELION_PROGRAM. 4 processes are killed at random moments, or as many as PARHELION_TEST_KILLS says;
 PARHELION_TEST_SEED repeats a failure.
 """
 import os
@@ -123,7 +123,7 @@ def test_processes_end_with_their_launcher(tmp_path):
 
 def test_killed_at_any_moment_a_run_goes_on_to_the_same_outputs(in_one, tmp_path):
     """Whatever a process does when it is killed, reading, preparing or writing: the checkpoint is whole."""
-    kills = int(os.environ.get("PARHELION_TEST_KILLS", 8))
+    kills = int(os.environ.get("PARHELION_TEST_KILLS", 4))
     seed = int(os.environ.get("PARHELION_TEST_SEED", 1))
     folder = folder_with(RUN, tmp_path)
     for number in range(kills):

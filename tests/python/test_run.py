@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from runs import missing
+
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data" / "refdata"
 RUN = """
@@ -101,7 +103,7 @@ def test_the_energy_file_agrees_with_the_reference_and_the_report(run):
 
 def test_gmx_reads_every_file_of_the_run(run):
     if shutil.which("gmx") is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("gmx is not installed")
+        missing("gmx")
     folder, _ = run
     for option, name in [("-f", "md.xtc"), ("-f", "md.trr"), ("-e", "md.edr"), ("-c", "md.gro")]:
         if option == "-c":
@@ -485,7 +487,7 @@ def test_what_is_printed_to_a_closed_stream_goes_into_no_file(tmp_path, closed):
 @pytest.mark.parametrize("options", [["--steps", "-2"], ["--steps", "9" * 20], ["--ns", "nan"], ["--ns", "-3"], ["--ns", "inf"], ["--hours", "-5"],
                                      ["--steps", "1.5"], ["--steps", "1e400"], ["-nt", "4"], ["-deffnm", "md"], ["-cpi", "md.cpt"], ["-o", ""],
                                      ["-o", "folder/"], ["--allow", "all"], ["--allow", "W999"], ["-I", "nowhere"], ["-o", "."], ["-o", "folder/.."],
-                                     ["-o", "p" * 240]])
+                                     ["-o", "p" * 240], ["--nic-latency", 5], ["--nic-bandwidth", 5, "--ranks", 2]])
 def test_options_without_a_meaning_are_wrong_usage(tmp_path, options):
     (tmp_path / "md.mdp").write_text(RUN)
     parhelion("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top", *options, folder=tmp_path, code=2)
@@ -603,12 +605,15 @@ def test_progress_ends_at_the_last_step_and_tells_it_once(tmp_path):
         assert text.count(f"100 %  step {steps}/{steps}") == 1
 
 
-def test_a_run_without_an_end_tells_no_share_of_it(tmp_path):
-    (tmp_path / "md.mdp").write_text(RUN.replace("nsteps = 60", "nsteps = -1"))
+@pytest.mark.parametrize("nsteps,steps", [(-1, []), (20, ["--steps", -1])])
+def test_a_run_without_an_end_tells_no_share_of_it(tmp_path, nsteps, steps):
+    """--steps -1 is GROMACS' -nsteps -1: no end, whatever the .mdp says."""
+    (tmp_path / "md.mdp").write_text(RUN.replace("nsteps = 60", f"nsteps = {nsteps}"))
     input_files = ("-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top")
-    text = parhelion("run", *input_files, "--hours", 0.0003, folder=tmp_path, code=3)
+    text = parhelion("run", *input_files, *steps, "--hours", 0.0003, folder=tmp_path, code=3)
     assert re.search(r"^step \d+  [\d.]+ ps  \d+\.\d K", text, re.M) and "ETA" not in text and " % " not in text.split("us/step")[0]
-    assert re.search(r"forecast: at least \S+ ns/day; no end\n", parhelion("check", *input_files, folder=tmp_path))
+    if not steps:
+        assert re.search(r"forecast: at least \S+ ns/day; no end\n", parhelion("check", *input_files, folder=tmp_path))
 
 
 def test_a_long_forecast_is_told_in_days(tmp_path):
@@ -747,8 +752,9 @@ def test_the_end_of_a_run_says_what_came_out_and_how_to_look_at_it(tmp_path):
     for column, name in enumerate(("Temperature", "Pressure", "Density")):
         assert float(found[2 * column + 1]) == pytest.approx(report[name]["mean"], rel=1e-5)
         assert 0 < float(found[2 * column + 2]) < report[name]["stddev"]
+        assert float(found[2 * column + 2]) == pytest.approx(report[name]["error"], rel=0.06)  # two digits
     assert int(found[7]) * int(found[8]) <= 101 < (int(found[7]) + 1) * int(found[8])
-    assert set(report["Temperature"]) == {"mean", "stddev"}
+    assert set(report["Temperature"]) == {"mean", "stddev", "error"}
     assert "output    md.xtc each 0.02 ps, md.trr each 0.04 ps, md.edr each 0.04 ps, md.log each 2 ps, checkpoint each 15 min\n" in text
     files = re.search(r"^files     (.*)$", text, re.M)[1]
     for name in ("md.xtc", "md.trr", "md.edr", "md.gro", "md.cpt", "md.log", "md.report.json"):
@@ -791,17 +797,17 @@ def test_steps_may_be_written_as_people_do(tmp_path):
 
 
 @pytest.mark.parametrize("words, says", [(["mdrun", "-deffnm", "md"], "parhelion run -f md.mdp -c conf.gro -p topol.top -o md"), (["grompp", "-f", "md.mdp"], "parhelion run"),
-                                         (["trjconv"], "GROMACS"), (["run", "-s", "topol.tpr"], "There is no .tpr"), (["run", "-maxwarn", "2"], "--allow"),
-                                         (["check", "-maxwarn", "2"], "--allow"), (["energy", "-s", "topol.tpr"], "There is no .tpr"), (["run", "-deffnm", "md"], "-o PREFIX"),
+                                         (["trjconv"], "GROMACS"), (["mdrun", "-s", "topol.tpr"], "parhelion run -s topol.tpr -o md"), (["run", "-maxwarn", "2"], "--allow"),
+                                         (["check", "-maxwarn", "2"], "--allow"), (["run", "-deffnm", "md"], "-o PREFIX"),
                                          (["run", "-dd", "2", "2", "1"], "--grid"), (["run", "-time", "10"], "--time")])
 def test_habits_from_gromacs_are_answered_by_what_it_is_called_here(tmp_path, words, says):
     assert says in parhelion(*words, folder=tmp_path, code=2)
 
 
 @pytest.mark.parametrize("option, name, content, says", [
-    ("-c", "conf.pdb", b"CRYST1   30.000   30.000   30.000  90.00  90.00  90.00\nATOM      1  N   ALA A   1       1.0     2.0     3.0\n", "PDB format, but -c takes a structure (.gro)"),
+    ("-c", "conf.pdb", b"CRYST1   30.000   30.000   30.000  90.00  90.00  90.00\nATOM      1  N   ALA A   1       1.0     2.0     3.0\n", "PDB format, but -c takes a structure (.gro, or AMBER's rst7)"),
     ("-c", "conf.gro.gz", b"\x1f\x8b\x08\x00", "compressed file (gzip), but -c takes"), ("-f", "md.tpr", b"\0\0\0\x11\0\0\0\x10VERSION 2022.5", "(.tpr), but -f takes run parameters (.mdp)"),
-    ("-p", "topol.tpr", b"\0\0\0\x11\0\0\0\x10VERSION 2022.5", "(.tpr), but -p takes a topology (.top)")])
+    ("-p", "topol.tpr", b"\0\0\0\x11\0\0\0\x10VERSION 2022.5", "(.tpr), but -p takes a topology (.top, or AMBER's prmtop). Give it with -s")])
 def test_a_file_of_another_kind_is_called_what_it_is(tmp_path, option, name, content, says):
     (tmp_path / "md.mdp").write_text(RUN)
     (tmp_path / name).write_bytes(content)
@@ -812,7 +818,7 @@ def test_a_file_of_another_kind_is_called_what_it_is(tmp_path, option, name, con
 
 def test_a_tpr_of_gromacs_is_recognised(tmp_path):
     if shutil.which("gmx") is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("gmx is not installed")
+        missing("gmx")
     (tmp_path / "md.mdp").write_text(RUN)
     subprocess.run(["gmx", "-quiet", "grompp", "-f", "md.mdp", *map(str, ETHANOL), "-o", "md.tpr", "-maxwarn", "5"], cwd=tmp_path, capture_output=True, check=True)
     assert "a run input file of GROMACS (.tpr)" in parhelion("check", "-c", "md.tpr", "-p", DATA / "etoh/topol.top", folder=tmp_path, code=4)

@@ -25,12 +25,12 @@ namespace {
 
 using testing::HasSubstr;
 
-// Lets another thread raise `stop` once step 50 is reached, and waits for that, so that the run cannot end before.
+// Lets another thread raise `stop` once a step is reached, and waits for that, so that the run cannot end before.
 class StopFromElsewhere final : public RunObserver
 {
 public:
-    explicit StopFromElsewhere(std::atomic<bool>& stop)
-        : stop_(stop), thread_([this] {
+    explicit StopFromElsewhere(std::atomic<bool>& stop, std::int64_t at = 50)
+        : stop_(stop), at_(at), thread_([this] {
               reached_.wait(false);
               stop_ = true;
               stop_.notify_all();
@@ -44,7 +44,7 @@ public:
     }
     void progress(const RunProgress& now) override
     {
-        if (now.steps_done < 50) { return; }
+        if (now.steps_done < at_) { return; }
         reached_ = true;
         reached_.notify_all();
         stop_.wait(false);
@@ -52,6 +52,7 @@ public:
 
 private:
     std::atomic<bool>& stop_;
+    const std::int64_t at_;
     std::atomic<bool> reached_ = false;
     std::jthread thread_; // last: uses the others
 };
@@ -151,6 +152,17 @@ TEST(Run, stopped_by_another_thread_leaves_a_checkpoint_from_which_it_goes_on_to
     ASSERT_EQ(listener.messages.size(), 1U);
     EXPECT_THAT(listener.messages[0], HasSubstr("continuing at step"));
     expect_same(stopped, through);
+}
+
+// It had the steps of the parameters instead.
+TEST(Run, of_a_negative_number_of_steps_has_no_end)
+{
+    ShortRun run;
+    run.request.length.steps = -1;
+    StopFromElsewhere observer(run.stop, 200);
+    const RunResult result = run.go(observer);
+    EXPECT_EQ(result.end, RunEnd::Stopped);
+    EXPECT_GE(result.reached, 200);
 }
 
 TEST(Run, that_is_complete_does_nothing)

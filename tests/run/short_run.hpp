@@ -2,7 +2,7 @@
 // Requests for runs of a few hundred steps of 3000 atoms, in a folder of their own, and what such a run leaves.
 #pragma once
 
-#include "io/checkpoint.hpp"
+#include "io/input/checkpoint.hpp"
 #include "io/input_folder.hpp"
 #include "run/run.hpp"
 
@@ -29,7 +29,7 @@ inline constexpr const char* stochastic_ends = "tcoupl = v-rescale\n pcoupl = C-
 class ShortRun
 {
 public:
-    // Of a system of tests/data/refdata, with these lines added to the parameters.
+    // Makes a run of a system of tests/data/refdata, with these lines added to the parameters.
     explicit ShortRun(const std::string& system = "etoh", const std::string& more = stochastic_ends)
     {
         const std::filesystem::path data = std::filesystem::path(PARHELION_SOURCE_DIR) / "tests/data/refdata" / system;

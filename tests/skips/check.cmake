@@ -31,3 +31,8 @@ foreach(case "1;3 passed, 0 failed, 2 skipped" "2;4 passed, 0 failed, 1 skipped"
   run(text 0 ${SOURCE}/../../tools/count_tests.py ${BUILD})
   expect("${text}" "\n${counts}\n$")
 endforeach()
+
+# A list of tests by a filter of which a pattern matches none fails, so that a test which is renamed does not leave a tier in silence.
+run(text 0 ${PROGRAM} --gtest_list_tests --gtest_filter=Fake.passes:Takes.*-Takes.?*)
+run(text 1 ${PROGRAM} --gtest_list_tests --gtest_filter=Fake.passes:Fake.misspelt-Takes.gone*)
+expect("${text}" "no test matches Fake.misspelt\n" "no test matches Takes.gone\\*\n")

@@ -29,7 +29,7 @@ struct Kernel
     int thread_count() const { return static_cast<int>(threads.x * threads.y * threads.z); }
 };
 
-// Of a kernel: as the linker has it, and readable.
+// Returns the name of a kernel, readable, from that which the linker has.
 std::string symbol_of(const void* function);
 std::string name_of(const void* function);
 

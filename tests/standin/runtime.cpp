@@ -267,6 +267,7 @@ cudaError_t standin::launch(const cudaLaunchConfig_t& config, const void* functi
     const auto queued = append(stream, std::move(operation));
     for (unsigned a = 0; a < config.numAttrs; ++a)
     {
+        if (config.attrs[a].id != cudaLaunchAttributeLaunchCompletionEvent) { continue; }
         CUevent_st& begun = *config.attrs[a].val.launchCompletionEvent.event;
         begun.after = {{queued, true}};
         begun.captured_by = stream.captured_by;
@@ -275,7 +276,7 @@ cudaError_t standin::launch(const cudaLaunchConfig_t& config, const void* functi
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*)
 {
-    *attributes = {.sharedSizeBytes = 0, .localSizeBytes = 0, .numRegs = 32}; // made up
+    *attributes = {.sharedSizeBytes = 0, .localSizeBytes = 0, .numRegs = 32, .ptxVersion = 90}; // made up
     return cudaSuccess;
 }
 cudaError_t cudaFuncGetName(const char** name, const void* function)

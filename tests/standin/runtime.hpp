@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the runtime share: streams, events and graphs as operations of the imaginary GPUs, and how calls fail.
+// Holds what the parts of the runtime share: streams, events and graphs as operations of the imaginary GPUs, and how calls fail.
 #pragma once
 
 #include "gpu.hpp"
@@ -58,7 +58,7 @@ namespace standin {
 
 constexpr std::size_t memory_bytes = std::size_t{1} << 34, shared_bytes_of_block = 227 * 1024; // of a GPU
 
-// Of streams, events, graphs and memory: hosts may be several threads.
+// Guards streams, events, graphs and memory: hosts may be several threads.
 std::recursive_mutex& runtime_mutex();
 extern thread_local std::set<CUgraph_st*> captures; // that this thread has begun
 

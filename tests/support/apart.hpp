@@ -5,7 +5,7 @@
 #pragma once
 
 #include "comm/bootstraps/heard.hpp"
-#include "comm/network.hpp"
+#include "comm/core/network.hpp"
 
 #include <deque>
 #include <memory>

@@ -35,7 +35,7 @@ inline std::vector<Constraint> all_constraints(const Topology& topology)
     return list;
 }
 
-// Of |r / length - 1|. A NaN makes both infinite or NaN.
+// Holds the largest and the mean of |r / length - 1|. A NaN makes both infinite or NaN.
 struct ConstraintDeviation
 {
     double rms = 0, max = 0;

@@ -4,8 +4,9 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "comm/run_ranks.hpp"
-#include "comm/world.hpp"
+#include "comm/launch/run_ranks.hpp"
+#include "comm/networks/networks.hpp"
+#include "comm/world/world.hpp"
 #include "domain/halo_plan.hpp"
 #include "domain/migrate.hpp"
 #include "model/system.hpp"

@@ -137,7 +137,7 @@ inline std::ostream& operator<<(std::ostream& out, const ListedPair& p)
     return out << p.i << "-" << p.j << (p.is_excluded ? " (excluded)" : "");
 }
 
-// What the rows list of a rank, near or far, sorted.
+// Returns what the rows list of a rank, near or far, sorted.
 template <class N>
 void append_listed(const ParticleState<N>& state, const std::vector<PairListPart>& parts, std::vector<ListedPair>& pairs)
 {

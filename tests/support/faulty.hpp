@@ -4,7 +4,7 @@
 // function of the seed and the put, so that a seed repeats a run as far as the scheduler lets it.
 #pragma once
 
-#include "comm/network.hpp"
+#include "comm/core/network.hpp"
 #include "comm/transports/delayed_puts.hpp"
 
 #include <map>

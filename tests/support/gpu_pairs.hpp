@@ -14,7 +14,7 @@ namespace parhelion::test {
 
 using GlobalPair = std::pair<std::int32_t, std::int32_t>; // atoms, smaller first
 
-// What a test reads back.
+// Holds what a test reads back.
 struct HostPairList
 {
     std::vector<GpuPairRow> rows;

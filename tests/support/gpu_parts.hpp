@@ -98,7 +98,7 @@ public:
 
 private:
     static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-    // Of the box.
+    // Returns the place as a fraction of the box.
     double fraction(std::int64_t atom, int d) const
     {
         return std::ldexp(leading_bits(whole_.x.get(at(whole_.slot_of_global[at(atom)]))[d]), -32);

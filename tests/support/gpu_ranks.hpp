@@ -108,7 +108,7 @@ public:
     const GpuExclusions& exclusions() const { return exclusions_; }
     int ranks() const { return options_.grid.ranks(); }
     RankOnGpu<N>& rank(int r) { return *ranks_[static_cast<std::size_t>(r)]; }
-    // Of all ranks.
+    // Returns the flags of all ranks together.
     std::uint32_t flags()
     {
         std::uint32_t flags = 0;

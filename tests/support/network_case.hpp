@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stress tests of exchanges have in common: networks, and how long the tests are.
+// Holds what the stress tests of exchanges have in common: networks, and how long the tests are.
 #pragma once
 
 #include "support/faulty.hpp"

@@ -91,7 +91,7 @@ inline RunParameters reaction_field(double cutoff)
     return run;
 }
 
-// What PME leaves to pairs, besides shifted Lennard-Jones.
+// Returns what PME leaves to pairs, besides shifted Lennard-Jones.
 inline RunParameters pme(double cutoff)
 {
     RunParameters run = reaction_field(cutoff);

@@ -2,8 +2,8 @@
 #include "support/refdata.hpp"
 
 #include "base/error.hpp"
-#include "io/gro.hpp"
-#include "io/top.hpp"
+#include "io/input/gro.hpp"
+#include "io/input/top.hpp"
 
 #include <algorithm>
 #include <cmath>

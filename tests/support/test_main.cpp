@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // main() of every test program. The exit code says what happened, so that no text a test prints can: 0 if a test has passed and
-// none has failed, 77 if all were skipped, anything else is a failure. ctest takes 77 for a skip (skips.cmake).
+// none has failed, 77 if all were skipped, anything else is a failure. ctest takes 77 for a skip (skips.cmake). A list of tests
+// (--gtest_list_tests) fails if a pattern of the filter matches none.
 #include "support/entries.hpp"
+#include "support/patterns.hpp"
 
 #include <cstdio>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <string>
+#include <vector>
 
 #ifdef __SANITIZE_THREAD__
 // The thread sanitizer notes what sendmsg() has read after the call has returned. By then the other side may have answered and
@@ -19,8 +23,14 @@ int main(int argc, char** argv)
 {
     ::testing::InitGoogleMock(&argc, argv);
     const int code = RUN_ALL_TESTS();
-    if (GTEST_FLAG_GET(list_tests)) { return code; }
     const ::testing::UnitTest& tests = *::testing::UnitTest::GetInstance();
+    if (GTEST_FLAG_GET(list_tests))
+    {
+        const std::vector<std::string> empty =
+            parhelion::test::empty_patterns(GTEST_FLAG_GET(filter), parhelion::test::test_names(tests));
+        for (const std::string& pattern : empty) { std::fprintf(stderr, "no test matches %s\n", pattern.c_str()); }
+        return empty.empty() ? code : 1;
+    }
     const int passed = tests.successful_test_count();
     const int left = parhelion::test::count_left_out(tests), skipped = tests.skipped_test_count() - left;
     // tools/count_tests.py reads this line.

@@ -199,6 +199,16 @@ TEST(ChromeTrace, is_json_with_every_span_on_a_named_track)
     EXPECT_EQ((threads[{0, static_cast<int>(Phase::Nonbonded)}]), "nonbonded");
 }
 
+TEST(ChromeTrace, tells_atoms_and_peers_where_a_timeline_knows_them)
+{
+    Timeline first, second;
+    first.process = "rank 0", first.atoms = 1503, first.peers = {1, 3};
+    second.process = "rank 1";
+    const nlohmann::json events = nlohmann::json::parse(written(std::vector<Timeline>{first, second})).at("traceEvents");
+    EXPECT_EQ(events.at(0).at("args"), (nlohmann::json{{"name", "rank 0"}, {"atoms", 1503}, {"peers", {1, 3}}}));
+    EXPECT_EQ(events.at(1).at("args"), (nlohmann::json{{"name", "rank 1"}}));
+}
+
 TEST(ChromeTrace, of_nothing_is_json_too)
 {
     EXPECT_TRUE(nlohmann::json::parse(written({})).at("traceEvents").empty());

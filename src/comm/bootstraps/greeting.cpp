@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::seconds longest_greeting = 5s;
 constexpr std::size_t most_visitors = 256;
 
-// Changes with whatever processes say to each other.
+// Describes the format of messages between processes. It changes whenever one of these messages changes.
 struct Speech
 {
     char magic[8] = {'P', 'A', 'R', 'H', 'E', 'L', 'I', 'O'};
@@ -32,7 +32,7 @@ struct Speech
 };
 static_assert(sizeof(Speech) == 24);
 
-// Of a connection.
+// The two ends of a connection.
 struct Ends
 {
     EndPoint connecting, accepting;
@@ -55,7 +55,7 @@ struct Answer
 };
 struct Decision
 {
-    char why_not[320]; // empty: welcome
+    char why_not[320]; // reason for a refusal; empty means welcome
     Signature signature;
 };
 
@@ -66,7 +66,7 @@ std::string_view bytes_of(const T& value)
     return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// What makes one greeting differ from all others.
+// The data by which one greeting differs from all other greetings.
 struct Meeting
 {
     Nonce of_accepting, of_connecting;
@@ -80,7 +80,7 @@ std::string to_sign(const char* side, const Meeting& meeting, std::string_view r
 constexpr const char* connecting = "connecting";
 constexpr const char* accepting = "accepting";
 
-// What is wrong with what the other side speaks, or null.
+// Returns why this process does not understand the other side's format, or null if it does.
 const char* why_not_understood(const Speech& there, Wire wire)
 {
     if (there == Speech{.wire = wire}) { return nullptr; }
@@ -95,7 +95,7 @@ SealKeys keys_of(const Secret& secret, Wire wire, const char* here, const char* 
     return {secret.key_of(to_sign(here, meeting, "")), secret.key_of(to_sign(there, meeting, ""))};
 }
 
-// What somebody says goes to the terminal.
+// Replaces control characters: the text comes from another process and is printed on the terminal.
 template <std::size_t n>
 void make_text(char (&text)[n])
 {
@@ -151,6 +151,9 @@ Greeted greet(FileDescriptor socket, const ProcessCard& card, const Secret& secr
     return {{}, {}, decision.why_not};
 }
 
+// Returns true for an error of this process or host, which would occur again at the next try.
+static bool is_lasting(int error) { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
+
 Acceptor::Acceptor(Listeners listeners, Secret secret, Wire wire, std::function<void(const std::string&)> on_stranger)
     : listeners_(std::move(listeners)), secret_(secret), wire_(wire), on_stranger_(std::move(on_stranger))
 {
@@ -159,27 +162,43 @@ Acceptor::Acceptor(Listeners listeners, Secret secret, Wire wire, std::function<
 std::vector<int> Acceptor::sockets() const
 {
     std::vector<int> sockets;
-    for (const FileDescriptor& listener : listeners_) { sockets.push_back(listener.get()); }
+    if (error_ == 0) // otherwise poll() would return at once every time
+    {
+        for (const FileDescriptor& listener : listeners_) { sockets.push_back(listener.get()); }
+    }
     for (const Visitor& visitor : visitors_) { sockets.push_back(visitor.socket.get()); }
     return sockets;
 }
 
 std::optional<Acceptor::Guest> Acceptor::accept(const WhyNot& why_not)
 {
+    error_ = 0;
     for (const FileDescriptor& listener : listeners_) { let_in(listener.get()); }
     std::optional<Guest> guest;
     visitors_.remove_if([&](Visitor& visitor) { return !guest && has_greeted(visitor, why_not, guest); });
     return guest;
 }
 
-// Whoever has been here longest without a word makes room: a process of the run answers at once.
+std::string Acceptor::trouble() const
+{
+    if (error_ == 0) { return ""; }
+    return fmt::format(" Connections cannot be accepted here: {}. Raise the limit of open files (ulimit -n).",
+                       std::strerror(error_));
+}
+
+// Accepts waiting connections. If there are too many visitors, the oldest is turned away; processes of the run answer sooner.
 void Acceptor::let_in(int listener)
 {
     for (;;)
     {
         Accepted accepted = accept_one(listener);
         const bool has_come = accepted.socket.get() >= 0;
-        if (!has_come && (errno != EMFILE || visitors_.empty())) { return; }
+        const int error = has_come ? 0 : errno;
+        if (!has_come && (error != EMFILE || visitors_.empty()))
+        {
+            if (is_lasting(error)) { error_ = error; }
+            return;
+        }
         if (!has_come || visitors_.size() >= most_visitors)
         {
             turn_away(visitors_.front(), "did not greet");
@@ -188,12 +207,12 @@ void Acceptor::let_in(int listener)
         if (!has_come) { continue; }
         const auto now = std::chrono::steady_clock::now();
         const Challenge challenge{{.wire = wire_}, make_nonce()};
-        if (!send_all(accepted.socket.get(), bytes_of(challenge), now)) { continue; } // an empty queue has room for it
+        if (!send_all(accepted.socket.get(), bytes_of(challenge), now)) { continue; } // does not wait: a new queue is empty
         visitors_.push_back({std::move(accepted.socket), challenge.nonce, now + longest_greeting, std::move(accepted.host)});
     }
 }
 
-// True also for who will not; `guest` is then none.
+// Continues a visitor's greeting, and returns true if it is over. If the visitor is refused, `guest` stays empty.
 bool Acceptor::has_greeted(Visitor& visitor, const WhyNot& why_not, std::optional<Guest>& guest)
 {
     char bytes[sizeof(Answer)];

@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// How two processes of a run make sure of each other once one has connected to the other:
+// The handshake by which two processes of a run authenticate each other, after one of them has connected to the other:
 //
-//   accepting    challenge: what it speaks (version, order of bytes), a number used once
-//   connecting   answer: what it speaks, a number used once, who it is, the two ends of the connection as it sees them, and its
-//                signature of all that
-//   accepting    verdict: welcome or a reason why not, and its signature of all that
+//   accepting    challenge: its protocol (version, byte order) and a nonce
+//   connecting   answer: its protocol, a nonce, its card, the two ends of the connection as it sees them, and its signature of
+//                all that
+//   accepting    verdict: welcome or the reason for a refusal, and its signature of all that
 //
-// The secret that signs is not sent, a signature fits one connection alone, and neither side can hand back the other's. Whoever
-// has not the secret and passes on what both say is found by the ends, which are others on his two connections. From secret,
-// numbers and ends follow the keys that seal all packets (comm/bootstraps/seal.hpp): so nobody takes the connection over later.
-// Who greets wrongly, or not within seconds, is turned away and holds up nobody.
+// The secret that signs is never sent. A signature is valid for one connection only, and neither side can return the other's. A
+// process in between that passes on bytes without knowing the secret is detected by the ends, which differ on its two
+// connections. Secret, nonces and ends determine the keys that authenticate all packets (comm/bootstraps/seal.hpp), so no process
+// can take the connection over. A process that greets wrongly, or not within seconds, is turned away and delays no other.
 #pragma once
 
-#include "comm/bootstrap.hpp"
 #include "comm/bootstraps/secret.hpp"
 #include "comm/bootstraps/sockets.hpp"
+#include "comm/core/bootstrap.hpp"
 
 #include <list>
 
 namespace parhelion {
 
-// Who a process is. Travels as bytes.
+// The description of a process. Processes send it to each other as bytes.
 struct ProcessCard
 {
-    std::int32_t ranks;        // of the run
-    std::int32_t first, count; // those of the process
-    char host[84];             // where it is, for people
+    std::int32_t ranks;        // number of ranks of the run
+    std::int32_t first, count; // first rank of the process, and number of its ranks
+    char host[84];             // name of its host, for texts of failures
 
-    std::string name() const; // "process of rank 3 on n042"
+    std::string name() const; // returns text like "process of rank 3 on n042"
 };
 ProcessCard make_card(int ranks, RankRange here);
 
 struct Greeted
 {
-    FileDescriptor socket; // none: `why_not`
+    FileDescriptor socket; // no socket if the greeting failed; why_not then tells the reason
     SealKeys keys{};
     std::string why_not{};
-    bool may_try_again = false; // nothing was decided
-    bool is_stranger = false;   // the other side has another secret
+    bool may_try_again = false; // true: the failure may be temporary, so greet again
+    bool is_stranger = false;   // true: the other side has another secret
 };
-// Whether anybody else can write to the wire. Both sides must say the same.
+// Tells whether other processes can write to the network. Both sides must use the same value.
 enum class Wire : std::uint32_t
 {
     Sealed,
-    Trusted // no packet is sealed, and a network may translate addresses
+    Trusted // packets have no seals, and the network may translate addresses
 };
-// For the connecting side.
+// Greets as the connecting side and returns the result.
 Greeted greet(FileDescriptor socket, const ProcessCard& card, const Secret& secret, Wire wire, TimePoint until);
 
 class Acceptor
@@ -57,17 +57,20 @@ public:
         SealKeys keys;
         ProcessCard card;
     };
-    // Why a process cannot be let in, or nothing.
+    // Returns the reason why a process is refused, or an empty text if it is welcome.
     using WhyNot = std::function<std::string(const ProcessCard&)>;
-    // `on_stranger` is told of the first who does not greet rightly.
+    // `on_stranger` is called for the first process that does not greet correctly.
     Acceptor(Listeners listeners, Secret secret, Wire wire, std::function<void(const std::string& sentence)> on_stranger);
 
     int port() const { return address_of(listeners_.front().get()).port; }
-    // What to poll for reading: the listeners and who is about to greet.
+    // Returns what to poll for reading: who is about to greet, and the listeners, unless there is trouble.
     std::vector<int> sockets() const;
-    // Goes on with those who are there, without waiting; the next who has greeted and whom nothing keeps out. Throws CommError if
-    // a process of the run has come by somebody who passes on what it says.
+    // Continues the greetings of visitors, without waiting. Returns the next process that has greeted and is not refused.
+    // Throws CommError if a process of the run was connected through another process that passes on its messages.
     std::optional<Guest> accept(const WhyNot& why_not);
+    // Returns why accept() could not let anybody in the last time, though somebody has called: a sentence for the end of another
+    // one, or nothing.
+    std::string trouble() const;
 
 private:
     struct Visitor
@@ -75,7 +78,7 @@ private:
         FileDescriptor socket;
         Nonce nonce;
         TimePoint until;
-        std::string from; // the number of its host
+        std::string from; // numeric address of the visitor's host
         std::string received{};
     };
     void let_in(int listener);
@@ -86,8 +89,9 @@ private:
     Secret secret_;
     const Wire wire_;
     std::function<void(const std::string&)> on_stranger_;
-    std::list<Visitor> visitors_; // the longest here first
+    std::list<Visitor> visitors_; // processes that are still greeting, oldest first
     bool has_told_ = false;
+    int error_ = 0; // of trouble()
 };
 
 } // namespace parhelion

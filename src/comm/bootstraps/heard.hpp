@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process has heard from others and left for them: bytes under keys, letters to ranks, notices, and that somebody is lost.
-// Bootstraps of several processes differ in how it comes here.
+// The data that a process has received from other processes or stored for them: bytes under keys, letters to ranks, notices,
+// and a loss. The bootstraps of ranks in several processes use this class; they differ in how the data reaches it.
 #pragma once
 
-#include "comm/bootstraps/inbox.hpp"
+#include "comm/core/inbox.hpp"
 
 #include <map>
 #include <mutex>
@@ -13,26 +13,26 @@ namespace parhelion {
 class Heard
 {
 public:
-    // As Bootstrap has them; what is put is known here only.
+    // put(), get(), inbox() and listen() do what the calls of Bootstrap do. Bytes that are put are known in this process only.
     void put(const std::string& key, Bytes value);
     std::optional<Bytes> get(const std::string& key) const;
-    Inbox& inbox(int rank); // also before its rank asks for it
+    Inbox& inbox(int rank); // may be called before the rank itself asks for its inbox
     void listen(Bootstrap::Listener listener);
 
-    // From elsewhere. A second loss is of no interest.
+    // value(), notice() and loss() store data from other processes. A second loss is ignored.
     void value(const std::string& key, Bytes value);
     void notice(const Notice& notice);
     void loss(const std::string& sentence);
-    // The sentence, or nothing.
+    // Returns the sentence of the loss, or an empty text if there is none.
     std::string loss() const;
 
 private:
-    std::mutex listener_mutex_; // of the listener and its calls, and of the order of what it hears
+    std::mutex listener_mutex_; // guards the listener, its calls, and the order of what it is told
     std::optional<Bootstrap::Listener> listener_;
-    std::vector<Notice> notices_; // that came before the first listener
-    mutable std::mutex mutex_;    // of what follows; taken within the other
+    std::vector<Notice> notices_; // notices that came before the first listener
+    mutable std::mutex mutex_;    // guards the members below; may be locked while listener_mutex_ is
     std::map<std::string, Bytes> values_;
-    std::map<int, Inbox> inboxes_; // by rank
+    std::map<int, Inbox> inboxes_; // inboxes of ranks of this process, by rank
     std::string loss_;
 };
 

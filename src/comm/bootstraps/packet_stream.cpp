@@ -10,7 +10,7 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24; // of a key or a text: more is no packet
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24; // limit of the bytes of a key, and of those of a text
 
 template <class T>
 std::string_view bytes_of(const T& value)
@@ -48,11 +48,11 @@ void PacketStream::flush()
         const ssize_t sent = ::send(socket(), outgoing_.data(), outgoing_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent > 0) { outgoing_.erase(0, static_cast<std::size_t>(sent)); }
         else if (errno == EAGAIN) { return; }
-        else if (errno != EINTR) { outgoing_.clear(); } // receive() finds the end, after what came before it
+        else if (errno != EINTR) { outgoing_.clear(); } // receive() will find the end of the stream, after all packets before it
     }
 }
 
-// False: nothing more has come.
+// Receives bytes into the buffer. Returns false if no more bytes have come.
 bool PacketStream::read()
 {
     std::array<char, 1 << 14> bytes;
@@ -63,7 +63,7 @@ bool PacketStream::read()
     return is_open();
 }
 
-// Of what has come. False: more is needed, or this is no header of the other side's.
+// Reads a header from the received bytes. Returns false if bytes are missing, or if the other side has not sent the header.
 bool PacketStream::begin_packet(std::string_view bytes)
 {
     if (bytes.size() < sizeof header_ + sizeof(Seal)) { return false; }

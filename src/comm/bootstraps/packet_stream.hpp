@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets over TCP, in order, each sealed (comm/bootstraps/seal.hpp). No call waits: what cannot be sent now stays here until
-// flush().
+// A stream of packets over TCP, in order, each authenticated by a seal (comm/bootstraps/seal.hpp). No call waits. Data that
+// cannot be sent at once is kept until flush().
 #pragma once
 
 #include "comm/bootstraps/process_messages.hpp"
@@ -22,12 +22,12 @@ public:
     int socket() const { return socket_.get(); }
     bool is_open() const { return socket_.get() >= 0; }
     bool has_more_to_send() const { return !outgoing_.empty(); }
-    // It has closed because what came was not what the other side had sent.
+    // Returns whether the stream has closed because received bytes were not those that the other side had sent.
     bool was_forged() const { return was_forged_; }
-    // If it is open. It closes when the other side has.
+    // Sends a packet if the stream is open. The stream closes when the other side has closed.
     void send(const ProcessPacket& packet);
     void flush();
-    // What has come. The last packets may come with the end.
+    // Returns all packets that have come, in order. The last packets may come together with the end of the stream.
     std::vector<ProcessPacket> receive();
 
     void close() { socket_.reset(-1); }
@@ -40,7 +40,7 @@ private:
         std::uint64_t size;
         std::uint64_t key_bytes, text_bytes;
     };
-    // Of a packet: its header with the seal of that, key and text, and their seal.
+    // Returns the number of bytes of a packet: the header and its seal, the key and the text, and the seal of both.
     std::size_t whole() const { return sizeof header_ + header_.key_bytes + header_.text_bytes + 2 * sizeof(Seal); }
     bool read();
     bool begin_packet(std::string_view bytes);
@@ -49,7 +49,7 @@ private:
     Sealer sending_, receiving_;
     std::string outgoing_, incoming_;
     Header header_{};
-    bool is_in_packet_ = false; // header_ holds
+    bool is_in_packet_ = false; // true: header_ is valid, and the rest of its packet is missing
     bool was_forged_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of memory for messages between ranks: address space until touched.
+// Memory pages for messages between ranks. They are only address space until they are touched.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace parhelion {
 class Pages
 {
 public:
-    explicit Pages(std::size_t bytes);        // of this process
-    Pages(std::size_t bytes, int descriptor); // of all that map this descriptor, which may be closed afterwards
+    explicit Pages(std::size_t bytes);        // pages that are private to this process
+    Pages(std::size_t bytes, int descriptor); // shares the pages of a file descriptor, which may be closed afterwards
     ~Pages();
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;

@@ -2,8 +2,7 @@
 #include "comm/bootstraps/process_errors.hpp"
 
 #include "base/error.hpp"
-#include "comm/failures.hpp"
-#include "comm/run_ranks.hpp"
+#include "comm/core/failures.hpp"
 
 #include <algorithm>
 

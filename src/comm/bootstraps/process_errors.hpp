@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error that ended a process, as another one throws it again: its kind and text.
+// Converts the error that ended a process to a packet with its kind and text, from which another process can throw the error.
 #pragma once
 
 #include "comm/bootstraps/process_messages.hpp"

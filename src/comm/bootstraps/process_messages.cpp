@@ -14,7 +14,7 @@ namespace parhelion {
 
 namespace {
 
-// Before the key and the text, which fill the rest of the packet.
+// The header of a packet. The key and the text follow it and fill the rest of the packet.
 struct Header
 {
     ProcessSays says;
@@ -23,7 +23,7 @@ struct Header
     std::uint64_t key_bytes;
 };
 
-// One descriptor, as a message carries it.
+// One file descriptor, in the form in which a socket's message carries it.
 struct alignas(cmsghdr) Ancillary
 {
     char bytes[CMSG_SPACE(sizeof(int))] = {};
@@ -85,7 +85,7 @@ std::optional<ReceivedPacket> receive_packet(int socket)
     ssize_t bytes;
     do {
         bytes = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    } while (bytes < 0 && (errno == EINTR || errno == ECONNRESET)); // the latter: it left unread what it was sent, said once
+    } while (bytes < 0 && (errno == EINTR || errno == ECONNRESET)); // ECONNRESET is reported once if unread data is lost
     if (bytes <= 0) { return std::nullopt; }
     ReceivedPacket received;
     if (const cmsghdr* const head = CMSG_FIRSTHDR(&message); head != nullptr && head->cmsg_type == SCM_RIGHTS)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What processes of a run say to each other beside the messages of their ranks. On one host, with their launcher: packets over a
-// pair of connected Unix-domain sockets, which keep the ends of packets, have no name that a stranger could connect to, and carry
-// file descriptors. Between hosts: the same packets over TCP (comm/bootstraps/packet_stream.hpp).
+// Messages between the processes of a run, beside those between their ranks. On one host they are packets between a process and
+// its launcher, over two connected Unix-domain sockets, which keep packet boundaries, have no name to which a stranger could
+// connect, and carry file descriptors. Between hosts they go over TCP (comm/bootstraps/packet_stream.hpp).
 #pragma once
 
-#include "comm/bootstrap.hpp"
+#include "comm/core/bootstrap.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -14,18 +14,18 @@ namespace parhelion {
 
 enum class ProcessSays : std::uint32_t
 {
-    Put,    // either way: bytes under a key, to be known to all
-    Pass,   // either way: a descriptor under a key, for all
-    Pages,  // asks for, or brings the descriptor of, `size` bytes of shared memory; without a descriptor `text` says why not
-    Failed, // `failure` ended this process, as `text` tells it
-    Done,   // this process has done its part, with `size` as its result
-    Lost,   // to a process: `text` says which other one has ended too early
-    Noted,  // between hosts: `text` is the bytes of a Notice
-    Letter, // bytes for rank `size` alone
-    Alive   // between hosts: nothing, from time to time
+    Put,    // sent both ways: bytes under a key, for all processes
+    Pass,   // sent both ways: a file descriptor under a key, for all processes
+    Pages,  // request for `size` bytes of shared memory; the answer has their descriptor, or the reason in `text`
+    Failed, // this process ended by the error `failure`; `text` is the error's text
+    Done,   // this process has finished, with result `size`
+    Lost,   // sent to a process: another process has ended too early, which `text` says
+    Noted,  // between hosts: `text` holds the bytes of a Notice
+    Letter, // `text` holds bytes for rank `size` only
+    Alive   // between hosts: a heartbeat without data
 };
 
-// Which exception a process ended by, as base/error.hpp, comm/failures.hpp and comm/run_ranks.hpp have them.
+// The exceptions that can end a process, from base/error.hpp and comm/core/failures.hpp.
 enum class FailureKind : std::uint32_t
 {
     Input,
@@ -46,12 +46,12 @@ struct ProcessPacket
     FailureKind failure{};
     std::uint64_t size = 0;
     std::string key{};
-    std::string text{}; // the bytes of a Put
+    std::string text{}; // text; in a Put the stored bytes
 };
 
 inline constexpr std::size_t most_packet_bytes = std::size_t{1} << 16;
 
-// Two connected sockets, closed on exec. Throws SystemError.
+// Two sockets that are connected with each other and closed on exec. make_socket_pair() throws SystemError.
 struct SocketPair
 {
     FileDescriptor launcher, process;
@@ -69,7 +69,7 @@ enum class Sent : std::uint8_t
     Later, // the other side's queue is full
     Never  // the other side is gone
 };
-// `passed`: a descriptor to go with the packet, or -1. Throws ContractError if it is longer than most_packet_bytes.
+// Sends a packet. `passed`: descriptor to send along, or -1. Throws ContractError if the packet exceeds most_packet_bytes.
 Sent send_packet(int socket, const ProcessPacket& packet, int passed, Wait wait);
 
 struct ReceivedPacket
@@ -77,7 +77,7 @@ struct ReceivedPacket
     ProcessPacket packet;
     FileDescriptor passed;
 };
-// Waits for a packet; nothing: the other side is gone.
+// Waits for a packet and returns it. Returns nothing if the other side is gone.
 std::optional<ReceivedPacket> receive_packet(int socket);
 
 } // namespace parhelion

@@ -30,7 +30,7 @@ void ProcessesBootstrap::put(const std::string& key, Bytes value)
     heard_.put(key, value);
     ProcessPacket packet{.says = ProcessSays::Put, .key = key};
     packet.text.assign(reinterpret_cast<const char*>(value.data()), value.size());
-    send_packet(socket_, packet, -1, Wait::Yes); // a launcher that is gone is the listener's business
+    send_packet(socket_, packet, -1, Wait::Yes); // if the launcher is gone, the thread reports that
 }
 
 void ProcessesBootstrap::post(int rank, Bytes letter)
@@ -75,7 +75,7 @@ std::byte* ProcessesBootstrap::pages(const std::string& what, int rank, std::siz
     const ReceivedPacket received = std::move(answer->second);
     answers_.erase(answer);
     if (received.passed.get() < 0) { throw SystemError(received.packet.text); }
-    PARHELION_EXPECTS(received.packet.size == bytes); // all ranks ask for one size
+    PARHELION_EXPECTS(received.packet.size == bytes); // all ranks must ask for the same size
     std::unique_ptr<Pages>& pages = pages_[key];
     pages = std::make_unique<Pages>(bytes, received.passed.get());
     return pages->data();
@@ -90,7 +90,7 @@ void ProcessesBootstrap::take(ReceivedPacket&& received)
     if (packet.says == ProcessSays::Letter) { return heard_.inbox(static_cast<int>(packet.size)).leave(std::move(bytes)); }
     if (packet.says == ProcessSays::Lost) { heard_.loss(packet.text); }
     {
-        const std::scoped_lock lock(mutex_); // whoever waits has not looked yet, or hears the call
+        const std::scoped_lock lock(mutex_); // so that a waiting thread either has not looked yet, or is notified
         if (packet.says == ProcessSays::Pass)
         {
             PARHELION_EXPECTS(passed_.emplace(packet.key, std::move(received.passed)).second);
@@ -105,10 +105,10 @@ void ProcessesBootstrap::run()
     for (;;)
     {
         pollfd watched[] = {{socket_, POLLIN, 0}, {end_.get(), POLLIN, 0}};
-        if (::poll(watched, std::size(watched), -1) < 0) { continue; } // a signal
+        if (::poll(watched, std::size(watched), -1) < 0) { continue; } // the call was interrupted by a signal
         if (watched[1].revents != 0) { return; }
         std::optional<ReceivedPacket> received = receive_packet(socket_);
-        if (!received) { return; } // the launcher has ended, and so does this process
+        if (!received) { return; } // the launcher has ended, so this process will end, too
         take(std::move(*received));
     }
 }

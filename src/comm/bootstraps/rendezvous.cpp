@@ -2,8 +2,9 @@
 #include "comm/bootstraps/rendezvous.hpp"
 
 #include "base/error.hpp"
-#include "comm/atomics.hpp"
 #include "comm/bootstraps/process_errors.hpp"
+#include "comm/core/atomics.hpp"
+#include "comm/core/failures.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,15 +23,16 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* processes_key = "processes of the run";
+std::string door_key(int first) { return fmt::format("door to the memory of rank {}", first); } // first rank of a process
 constexpr std::chrono::milliseconds between_tries = 50ms;
-// How long a stale secret may lie where rank 0 is about to leave the right one.
+// The longest time for which the file of rank 0 may still hold an old secret.
 constexpr std::chrono::nanoseconds until_secret_is_right = 3s;
-// From a failure until nobody waits any longer to hear of it, or to be heard; and until a process ends whose ranks are stuck.
+// `grace`: how long after a failure processes report or hear of it. `until_stuck`: when processes that are stuck are ended.
 constexpr std::chrono::seconds grace = 2s, until_stuck = 4s;
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-// Between two signs of life; and the silence after which a process is given up, before waits for its messages are.
+// Returns the time between two heartbeats. A process counts as lost after longest_silence(), which is less than the deadline.
 std::chrono::nanoseconds beat(std::chrono::nanoseconds deadline)
 {
     return std::clamp<std::chrono::nanoseconds>(deadline / 20, 10ms, 2s);
@@ -50,6 +52,16 @@ std::vector<ProcessCard> by_rank(std::vector<ProcessCard> cards)
     return cards;
 }
 
+// Returns whether the other side has sent something before the time `until`.
+bool greets(int socket, TimePoint until)
+{
+    pollfd watched{socket, POLLIN, 0};
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
+    return ::poll(&watched, 1, static_cast<int>(std::max<std::int64_t>(left, 0))) > 0;
+}
+
+std::string text_of(const Bytes& bytes) { return text_of(bytes.data(), bytes.size()); }
+
 Bytes bytes_of(const std::string& text)
 {
     const auto* const first = reinterpret_cast<const std::byte*>(text.data());
@@ -63,20 +75,40 @@ Rendezvous::Rendezvous(const RendezvousOptions& options) : options_(options), wa
     PARHELION_EXPECTS(options.here.first >= 0 && options.here.count >= 1);
     PARHELION_EXPECTS(options.here.first + options.here.count <= options.ranks);
     if (wake_.get() < 0) { throw SystemError(fmt::format("eventfd failed: {}", std::strerror(errno))); }
+    if (options.shares_memory) { host_memory_ = std::make_unique<HostMemory>(); }
     if (is_host())
     {
-        host_all();
+        try
+        {
+            host_all();
+        }
+        catch (...) // who has come hears why
+        {
+            if (!members_.empty())
+            {
+                thread_.start([this] { run(); });
+                leave();
+            }
+            throw;
+        }
         thread_.start([this] { run(); });
+        open_door();
         return;
     }
     join();
     thread_.start([this] { run(); });
     try
     {
-        const Bytes cards = wait_for(processes_key, options_.deadline + grace); // rank 0 speaks first of who is missing
+        const Bytes cards = wait_for(processes_key, options_.deadline + grace); // rank 0 gives up earlier, with a better error
         processes_.resize(cards.size() / sizeof(ProcessCard));
         std::memcpy(processes_.data(), cards.data(), processes_.size() * sizeof(ProcessCard));
         expect_all_ranks();
+        open_door();
+    }
+    catch (const AbortedByLoss& error)
+    {
+        leave();
+        throw LostRank(error.what());
     }
     catch (const PeerAborted& error)
     {
@@ -90,7 +122,9 @@ Rendezvous::Rendezvous(const RendezvousOptions& options) : options_(options), wa
     }
 }
 
-// What the process of rank 0 has sent is a place in tables here.
+void Rendezvous::open_door() { put(door_key(options_.here.first), bytes_of(host_memory_ ? host_memory_->door() : "")); }
+
+// Throws unless the processes that rank 0 has sent have all ranks: they are used as indices here.
 void Rendezvous::expect_all_ranks() const
 {
     std::int64_t next = 0;
@@ -109,7 +143,9 @@ void Rendezvous::leave()
     {
         const std::scoped_lock lock(mutex_);
         is_leaving_ = have_returned_ = true;
-        leaving_until_ = Clock::now() + (failure_ ? grace : std::chrono::duration_cast<Clock::duration>(options_.deadline));
+        // Another rank may only now begin to wait for this process. That rank's own error tells more than this farewell.
+        const auto whole_wait = std::chrono::duration_cast<Clock::duration>(options_.deadline) + grace;
+        leaving_until_ = Clock::now() + (failure_ ? grace : whole_wait);
         if (!is_host()) { send({.says = ProcessSays::Done}); }
     }
     ::eventfd_write(wake_.get(), 1);
@@ -136,7 +172,7 @@ std::string Rendezvous::why_not(const ProcessCard& card) const
 
 std::string Rendezvous::who_has_not_come(int here) const
 {
-    int missing = 0; // the first of them
+    int missing = 0; // number of the first rank that is missing
     for (const ProcessCard& c : by_rank(processes_)) { missing = c.first == missing ? c.first + c.count : missing; }
     return fmt::format("The process of rank {} has not come to {} within {:g} s ({} of {} ranks are there). Was it started?",
                        missing, options_.address.text(), seconds(options_.deadline), here, options_.ranks);
@@ -144,37 +180,56 @@ std::string Rendezvous::who_has_not_come(int here) const
 
 void Rendezvous::host_all()
 {
-    Listeners listeners = listen_at(options_.address); // before a secret is made: it is another run's if that listens here
+    Listeners listeners = options_.listen(options_.address); // comes before the secret, as it throws if another run listens here
     secret_ = options_.secret();
     PARHELION_EXPECTS(secret_);
     Acceptor acceptor(std::move(listeners), *secret_, options_.wire, options_.on_stranger);
     processes_ = {card()};
-    const auto until = Clock::now() + options_.deadline;
+    auto until = Clock::now() + options_.deadline;
     for (int here = options_.here.count; here < options_.ranks;)
     {
+        look_after_all();
+        if (failure_) { until = std::min(until, failed_at_ + grace); } // processes that join by then get the failure, too
         if (std::optional<Acceptor::Guest> guest = acceptor.accept([&](const ProcessCard& c) { return why_not(c); }))
         {
             processes_.push_back(guest->card);
-            members_.push_back({PacketStream(std::move(guest->socket), guest->keys), guest->card, 0});
+            members_.push_back({PacketStream(std::move(guest->socket), guest->keys), guest->card, HostAtomics::nanoseconds()});
             here += guest->card.count;
+            if (failure_) { members_.back().stream.send(*failure_); }
             continue;
         }
         {
             const std::scoped_lock lock(mutex_);
-            send({.says = ProcessSays::Alive}); // to those who are here already
+            send({.says = ProcessSays::Alive}); // heartbeat for the processes that have come already
         }
         if (Clock::now() > until)
         {
-            const std::string sentence = who_has_not_come(here);
-            end({.says = ProcessSays::Failed, .failure = FailureKind::Comm, .text = sentence});
-            throw CommError(sentence);
+            const std::string why = acceptor.trouble();
+            const FailureKind kind = why.empty() ? FailureKind::Comm : FailureKind::System;
+            end({.says = ProcessSays::Failed, .failure = kind, .text = who_has_not_come(here) + why}); // unless one has failed
+            break;
         }
         std::vector<pollfd> watched;
         for (const int socket : acceptor.sockets()) { watched.push_back({socket, POLLIN, 0}); }
         ::poll(watched.data(), watched.size(), 50);
     }
+    if (failure_) { throw_error_of(*failure_); }
     processes_ = by_rank(std::move(processes_));
     put(processes_key, bytes_of(text_of(processes_.data(), processes_.size())));
+}
+
+// Receives packets of the processes that have joined, while others are still missing, and notices lost processes.
+void Rendezvous::look_after_all()
+{
+    const std::int64_t now = HostAtomics::nanoseconds();
+    for (Member& member : members_)
+    {
+        const std::vector<ProcessPacket> packets = member.stream.receive();
+        if (!packets.empty()) { member.heard_at = now; }
+        for (const ProcessPacket& packet : packets) { take(member, packet); }
+        if (member.is_done) { lose_member(member, "has left before all had come"); }
+        else { look_after(member, now); }
+    }
 }
 
 void Rendezvous::join()
@@ -184,14 +239,15 @@ void Rendezvous::join()
     std::string last = "nobody accepts connections there";
     for (; Clock::now() < until; std::this_thread::sleep_for(between_tries))
     {
-        secret_ = options_.secret();
-        if (!secret_)
-        {
-            last = "there is no secret yet";
-            continue;
-        }
         FileDescriptor socket = try_connect(options_.address, until);
         if (socket.get() < 0) { continue; }
+        // Rank 0 greets after it has stored its secret. A secret found before the greeting may be that of a run that was killed.
+        secret_ = greets(socket.get(), until) ? options_.secret() : std::nullopt;
+        if (!secret_)
+        {
+            last = "it has not greeted, or there is no secret";
+            continue;
+        }
         Greeted greeted = greet(std::move(socket), me, *secret_, options_.wire, until);
         if (greeted.socket.get() >= 0)
         {
@@ -222,7 +278,7 @@ void Rendezvous::put(const std::string& key, Bytes value)
     send(packet);
 }
 
-// By way of all: letters are few, and who is where is the first process's business alone.
+// Sends a letter to all processes: letters are few, and only the process of rank 0 knows where each rank is.
 void Rendezvous::post(int rank, Bytes letter)
 {
     if (is_here(rank)) { return heard_.inbox(rank).leave(std::move(letter)); }
@@ -245,9 +301,17 @@ void Rendezvous::tell(const Notice& notice)
 
 std::byte* Rendezvous::pages(const std::string& what, int rank, std::size_t bytes)
 {
+    const std::string key = fmt::format("{} of rank {}", what, rank);
+    if (host_memory_)
+    {
+        if (is_here(rank)) { return host_memory_->own(key, bytes); }
+        const auto has_rank = [&](const ProcessCard& card) { return rank >= card.first && rank < card.first + card.count; };
+        const Bytes door = wait_for(door_key(std::find_if(processes_.begin(), processes_.end(), has_rank)->first));
+        return door.empty() ? nullptr : host_memory_->theirs(text_of(door), key, bytes, options_.deadline);
+    }
     if (!is_here(rank)) { return nullptr; }
     const std::scoped_lock lock(mutex_);
-    std::unique_ptr<Pages>& pages = pages_[fmt::format("{} of rank {}", what, rank)];
+    std::unique_ptr<Pages>& pages = pages_[key];
     if (!pages) { pages = std::make_unique<Pages>(bytes); }
     PARHELION_EXPECTS(pages->bytes() == bytes);
     return pages->data();
@@ -259,8 +323,21 @@ Bytes Rendezvous::wait_for(const std::string& key, std::chrono::nanoseconds pati
     std::optional<Bytes> value;
     changed_.wait_for(lock, patience, [&] { return (value = heard_.get(key)).has_value() || failure_; });
     if (value) { return *std::move(value); }
-    if (failure_) { throw PeerAborted(failure_->text); }
+    throw_if_failed("");
     throw CommError(fmt::format("Rank {} timed out after {:g} s waiting for '{}'.", options_.here.first, seconds(patience), key));
+}
+
+void Rendezvous::expect_whole()
+{
+    const std::scoped_lock lock(mutex_);
+    throw_if_failed(fmt::format("Rank {} stopped: ", options_.here.first));
+}
+
+// With mutex_ taken.
+void Rendezvous::throw_if_failed(const std::string& before) const
+{
+    if (failure_ && failure_->failure == FailureKind::LostRank) { throw AbortedByLoss(before + failure_->text); }
+    if (failure_) { throw PeerAborted(before + failure_->text); }
 }
 
 std::string Rendezvous::host() const { return is_host() ? options_.address.host : address_of(members_[0].stream.socket()).host; }
@@ -303,7 +380,7 @@ bool Rendezvous::is_told_by_first()
 
 // --- the thread
 
-// To all others, or but one; with mutex_ taken.
+// Sends a packet to all members, except one if `except` is not null. mutex_ must be locked.
 void Rendezvous::send(const ProcessPacket& packet, const Member* except)
 {
     bool is_waiting = false;
@@ -318,7 +395,7 @@ void Rendezvous::send(const ProcessPacket& packet, const Member* except)
 void Rendezvous::run()
 {
     const auto beat_ns = beat(options_.deadline).count();
-    std::int64_t last_beat = HostAtomics::nanoseconds(); // stands still while this process is stopped, as all may be
+    std::int64_t last_beat = HostAtomics::nanoseconds(); // this clock does not advance while the process is stopped
     for (Member& member : members_) { member.heard_at = last_beat; }
     do {
         wait_for_news(static_cast<int>(std::max<std::int64_t>(1, beat_ns / 2'000'000)));
@@ -389,11 +466,11 @@ void Rendezvous::take(Member& from, const ProcessPacket& packet)
     case ProcessSays::Done: {
         const std::scoped_lock lock(mutex_);
         from.is_done = true;
-        if (is_host()) { from.stream.send({.says = ProcessSays::Done}); } // all that it left has been passed on
+        if (is_host()) { from.stream.send({.says = ProcessSays::Done}); } // all that the process has stored has been forwarded
         return;
     }
     default:
-        return; // it is there
+        return; // a heartbeat
     }
     const std::scoped_lock lock(mutex_);
     if (is_host()) { send(packet, &from); }
@@ -412,14 +489,19 @@ void Rendezvous::look_after(Member& member, std::int64_t now)
         else if (now - member.heard_at > silence.count())
         {
             how = fmt::format("has been silent for {:.3g} s", seconds(silence));
-            member.stream.close(); // nobody waits for its leave
+            member.stream.close(); // no farewell will come on this connection
         }
     }
-    if (how.empty()) { return; }
-    end({.says = ProcessSays::Failed, .failure = FailureKind::Comm, .text = fmt::format("The {} {}.", member.card.name(), how)});
+    if (!how.empty()) { lose_member(member, how); }
 }
 
-// The first failure is what the run ends by; all are told of it.
+void Rendezvous::lose_member(const Member& member, const std::string& how)
+{
+    const FailureKind kind = member.stream.was_forged() ? FailureKind::Comm : FailureKind::LostRank;
+    end({.says = ProcessSays::Failed, .failure = kind, .text = fmt::format("The {} {}.", member.card.name(), how)});
+}
+
+// Ends the run with its first failure, and sends the failure to all processes.
 void Rendezvous::end(const ProcessPacket& failure)
 {
     {
@@ -434,13 +516,13 @@ void Rendezvous::end(const ProcessPacket& failure)
     heard_.loss(failure.text);
 }
 
-// Whoever is told by the process of rank 0 gives it time to speak: some launchers end all others with the first.
+// A process that rank 0 has told of the failure lets rank 0 report first, since some launchers then end all other processes.
 void Rendezvous::end_if_stuck()
 {
     std::unique_lock lock(mutex_);
     const auto patience = is_told_by_first_ ? until_stuck + 1s : until_stuck;
     if (!options_.on_stuck || !failure_ || have_returned_ || Clock::now() < failed_at_ + patience) { return; }
-    have_returned_ = true; // they will not; said once
+    have_returned_ = true; // the ranks never will return; set so that on_stuck is called only once
     const ProcessPacket failure = *failure_;
     const bool is_told = is_told_by_first_;
     lock.unlock();

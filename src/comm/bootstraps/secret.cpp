@@ -78,7 +78,7 @@ std::optional<Secret> read_secret(const std::filesystem::path& path)
                                       path.string()));
     }
     const FileDescriptor file(
-        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)); // who writes to a FIFO is not waited for
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)); // opens a FIFO without waiting for a writer
     if (file.get() < 0 && errno == ENOENT) { return std::nullopt; }
     if (file.get() < 0) { fail("open", path); }
     const struct stat status = status_of(file, path);
@@ -111,7 +111,7 @@ bool is_at(const std::filesystem::path& path, const FileDescriptor& file)
     return ::lstat(path.c_str(), &there) == 0 && there.st_dev == here.st_dev && there.st_ino == here.st_ino;
 }
 
-// False: somebody else has. Where locks cannot be had, nobody has.
+// Locks the file. Returns false if another process holds the lock, and true if the file system has no locks.
 bool lock(const FileDescriptor& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
 [[noreturn]] void leave_alone(const std::filesystem::path& path)
@@ -123,7 +123,7 @@ bool lock(const FileDescriptor& file) { return ::flock(file.get(), LOCK_EX | LOC
                     path.string()));
 }
 
-// Of a run that was killed.
+// Removes the secret file of a run that was killed.
 void remove_stale(const std::filesystem::path& path)
 {
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processes of a run know and strangers do not. It signs what they greet each other with (HMAC-SHA-512-256 of
-// libsodium), gives the keys of what follows (comm/bootstraps/seal.hpp), and is never sent. Nothing is encrypted.
+// The secret that only the processes of a run know. It signs their greetings (HMAC-SHA-512-256 of libsodium), and the keys of
+// later packets follow from it (comm/bootstraps/seal.hpp). The secret is never sent. Nothing is encrypted.
 #pragma once
 
 #include "comm/bootstraps/seal.hpp"
-#include "comm/file_descriptor.hpp"
+#include "comm/core/file_descriptor.hpp"
 
 #include <array>
 #include <cstddef>
@@ -16,17 +16,17 @@
 namespace parhelion {
 
 using Signature = std::array<unsigned char, 32>;
-using Nonce = std::array<unsigned char, 32>; // used once
+using Nonce = std::array<unsigned char, 32>; // a random number that is used only once
 
 class Secret
 {
 public:
-    // Of 16 characters at least, which nobody guesses. Throws SystemError.
+    // Makes a secret of a text that cannot be guessed, of at least 16 characters. Throws SystemError.
     explicit Secret(std::string_view text);
 
     Signature sign(std::string_view text) const;
     bool has_signed(const Signature& signature, std::string_view text) const;
-    // For whoever knows the secret and the text; no text that is signed begins like one of these.
+    // Returns a key that follows from the secret and the text. No text that is signed may begin with "key ".
     SealKey key_of(std::string_view text) const { return sign("key " + std::string(text)); }
 
 private:
@@ -35,12 +35,12 @@ private:
 
 Nonce make_nonce();
 
-// The secret in a file; nothing if there is no such file, or nothing in it yet. Throws SystemError if it is not a file that this
-// user alone may read, or comes by a symbolic link of somebody else's.
+// Returns the secret in a file, or nothing if there is no such file or it is empty. Throws SystemError unless only this user
+// may read the file, or if the path is a symbolic link of another user.
 std::optional<Secret> read_secret(const std::filesystem::path& path);
 
-// A new secret in a file that its owner alone may read, in place of one that a run has left which is no more; the file ends with
-// this. Throws SystemError, also if there is the secret of a run that still waits for others: that one is left alone.
+// Writes a new secret to a file that only its owner may read; the destructor removes the file. Replaces the secret of a run
+// that has ended. Throws SystemError, also if the file is used by a run that still waits for its ranks; such a file is kept.
 class SecretFile
 {
 public:
@@ -51,7 +51,7 @@ public:
 
 private:
     std::filesystem::path path_;
-    FileDescriptor file_; // with a lock, which says that somebody waits
+    FileDescriptor file_; // open file, locked while the run waits for its ranks
 };
 
 } // namespace parhelion

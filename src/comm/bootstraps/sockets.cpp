@@ -26,7 +26,7 @@ namespace {
 
 using Found = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-// Nothing: no such host.
+// Returns the addresses of a host, or null if there is no such host.
 Found look_up(const Address& address)
 {
     addrinfo hints{};
@@ -38,7 +38,7 @@ Found look_up(const Address& address)
     return {is_known ? found : nullptr, &::freeaddrinfo};
 }
 
-// Each once: tables of names have some twice.
+// Returns each address of a host once; name tables may list an address twice.
 std::vector<sockaddr_storage> addresses_of(const Address& address)
 {
     std::vector<sockaddr_storage> addresses;
@@ -93,7 +93,7 @@ in6_addr host_of(const EndPoint& end)
     return host;
 }
 
-// Of one host, as far as the number tells: not any, all or many of them.
+// Returns whether the address can belong to a single host: it is no wildcard, broadcast or multicast address.
 bool is_one_hosts(const EndPoint& end)
 {
     const in6_addr host = host_of(end);
@@ -104,11 +104,11 @@ bool is_one_hosts(const EndPoint& end)
 struct Listening
 {
     Listeners sockets;
-    int error = 0; // of the address that cannot be had
+    int error = 0; // errno of the address on which this process cannot listen
     std::string where{};
 };
 
-// At each address once. A host without IPv6 may still have ::1 in its table of names, where nobody can be.
+// Listens once on each address. A host without IPv6 may still list ::1, an address at which no peer can connect.
 Listening try_listen(const std::vector<sockaddr_storage>& addresses, int port)
 {
     Listening all;
@@ -135,7 +135,7 @@ Listening try_listen(const std::vector<sockaddr_storage>& addresses, int port)
     return all;
 }
 
-// Waits for the events; false at that time.
+// Waits for the events. Returns false if they do not come before the time `until`.
 bool wait_for(int socket, short events, TimePoint until)
 {
     for (;;)
@@ -183,7 +183,7 @@ Listeners listen_at(const Address& address)
                         "(PARHELION_HOST).",
                         address.host));
     }
-    constexpr int most_tries = 20; // a port that is free at one number may be taken at another
+    constexpr int most_tries = 20; // a port that is free on one address may be taken on another
     Listening listening;
     for (int tries = 0; tries < (address.port == 0 ? most_tries : 1); ++tries)
     {

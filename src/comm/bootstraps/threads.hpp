@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that are threads of this process: a table that all share, and pages of the process.
+// The bootstrap of ranks that are threads of this process. They share a table, and their pages are memory of the process.
 #pragma once
 
-#include "comm/bootstrap.hpp"
 #include "comm/bootstraps/heard.hpp"
 #include "comm/bootstraps/pages.hpp"
+#include "comm/core/bootstrap.hpp"
 
 #include <map>
 #include <memory>
@@ -24,12 +24,12 @@ public:
     void post(int rank, Bytes letter) override { heard_.inbox(rank).leave(std::move(letter)); }
     Inbox& inbox(int rank) override { return heard_.inbox(rank); }
     std::byte* pages(const std::string& what, int rank, std::size_t bytes) override;
-    void listen(Listener) override {} // all ranks end with this process
+    void listen(Listener) override {} // does nothing, as there is no other process to be lost
 
 private:
     const int ranks_;
     Heard heard_;
-    std::mutex mutex_; // of what follows
+    std::mutex mutex_; // guards the member below
     std::map<std::pair<std::string, int>, std::unique_ptr<Pages>> pages_;
 };
 

@@ -20,7 +20,7 @@ thread_local RanksHere::Rank* RanksHere::rank_ = nullptr;
 int RanksHere::run(const std::function<int()>& program, const std::function<void()>& on_exit)
 {
     Rank rank{*this, on_exit};
-    Rank* const outer = std::exchange(rank_, &rank); // of a run that this one is in
+    Rank* const outer = std::exchange(rank_, &rank); // the rank of an enclosing run on this thread, or null
     [[maybe_unused]] static const int registered = ::on_exit(at_exit, nullptr);
     int status = -1;
     try
@@ -38,13 +38,13 @@ int RanksHere::run(const std::function<int()>& program, const std::function<void
     return status;
 }
 
-// Called by exit() in the thread that exits.
+// The exit handler; exit() calls it in the thread that exits.
 void RanksHere::at_exit(int status, void*)
 {
     Rank* const rank = rank_;
     if (rank == nullptr || status != 0 || rank->has_ended) { return; }
     rank->has_ended = true;
-    ::on_exit(at_exit, nullptr); // for other ranks that exit while this one waits
+    ::on_exit(at_exit, nullptr); // registered again, for other ranks that exit while this one waits
     rank->on_exit();
     rank->here.end(false);
     rank->here.wait_for_all();
@@ -64,7 +64,7 @@ void RanksHere::wait_for_all()
     changed_.wait(lock, [&] { return running_ == 0; });
     if (!has_failed_) { return; }
     std::fflush(nullptr);
-    ::_exit(EXIT_FAILURE); // else the failure of another rank would be taken for its success
+    ::_exit(EXIT_FAILURE); // the exit code 0 would hide the failure of another rank
 }
 
 } // namespace parhelion::c_interface

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of this process whose programs call exit(0) in place of returning: the process goes on until all its ranks have ended.
+// Lets the program of a rank call exit(0) instead of returning: the process then goes on until all its ranks have ended.
 #pragma once
 
 #include <condition_variable>
@@ -14,8 +14,8 @@ class RanksHere
 public:
     explicit RanksHere(int ranks) : running_(ranks) {}
 
-    // A rank's thread calls this around its program. on_exit: what the rank still does if the program calls exit(0). Returns what
-    // the program returns; an exception goes through and counts as a failure.
+    // Runs the program of one rank on the calling thread. on_exit is called if the program calls exit(0), for the rest of the
+    // rank's work. Returns the program's result; an exception passes through and counts as a failure.
     int run(const std::function<int()>& program, const std::function<void()>& on_exit);
 
 private:
@@ -24,11 +24,11 @@ private:
     void end(bool has_failed);
     void wait_for_all();
 
-    std::mutex mutex_; // of what follows
+    std::mutex mutex_; // guards the members below
     std::condition_variable changed_;
     int running_;
     bool has_failed_ = false;
-    static thread_local Rank* rank_; // of this thread, while its program runs
+    static thread_local Rank* rank_; // the rank of this thread, while its program runs
 };
 
 } // namespace parhelion::c_interface

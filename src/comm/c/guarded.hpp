@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls of the C interface share: exceptions become codes and sentences, numbers become types.
+// Helpers of the C interface's calls: they turn exceptions into error codes and sentences, and numbers into types.
 #pragma once
 
 #include "comm/c/parhelion_comm.h"
-#include "comm/failures.hpp"
+#include "comm/core/failures.hpp"
+#include "comm/launch/run_ranks.hpp"
 #include "comm/partitioned/collectives.hpp"
-#include "comm/run_ranks.hpp"
 
 #include <chrono>
 #include <new>
@@ -13,8 +13,8 @@
 
 namespace parhelion::c_interface {
 
-// For ph_error_message() of this thread, and for the end of its rank if the exception that is being handled ended a wait. Returns
-// the code.
+// Stores the sentence for ph_error_message() of this thread, and returns the code. If the exception being handled ended a wait,
+// it becomes the error of the rank.
 int remember(int code, const std::string& sentence);
 
 inline int code_of(Misuse misuse)
@@ -47,7 +47,7 @@ inline int code_of(Misuse misuse)
     return PH_ERROR_INTERNAL;
 }
 
-// What the call throws, as a code.
+// Calls `call` and returns PH_SUCCESS, or the code of the exception that it throws.
 template <class Call>
 int guarded(Call&& call) noexcept
 {
@@ -71,6 +71,14 @@ int guarded(Call&& call) noexcept
     catch (const PeerAborted& e)
     {
         return remember(PH_ERROR_STOPPED, e.what());
+    }
+    catch (const InputError& e) // thrown if a launcher's environment variables are wrong
+    {
+        return remember(PH_ERROR_ARGUMENT, e.message());
+    }
+    catch (const JoinError& e)
+    {
+        return remember(PH_ERROR_ARGUMENT, e.what());
     }
     catch (const MemoryFull& e)
     {
@@ -122,18 +130,20 @@ inline std::chrono::nanoseconds deadline_of(double seconds)
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
 }
 
-inline Elements elements_of(ph_type type, int partitions, size_t count)
+inline ElementType type_of(ph_type type)
 {
-    expect_argument(type >= PH_FLOAT && type <= PH_BYTE, "There is no such type of elements.");
-    constexpr ElementType types[] = {ElementType::Float, ElementType::Double, ElementType::Half, ElementType::Bfloat16,
-                                     ElementType::Byte};
-    return {types[type], partitions, count};
+    expect_argument(type >= PH_FLOAT && type <= PH_UINT8, "There is no such type of elements.");
+    constexpr ElementType types[] = {ElementType::Float, ElementType::Double, ElementType::Half,  ElementType::Bfloat16,
+                                     ElementType::Byte,  ElementType::Int32,  ElementType::Int64, ElementType::Uint8};
+    return types[type];
 }
+
+inline Elements elements_of(ph_type type, int partitions, size_t count) { return {type_of(type), partitions, count}; }
 
 inline Reduction reduction_of(ph_reduction reduction)
 {
-    expect_argument(reduction >= PH_SUM && reduction <= PH_MAX, "There is no such reduction.");
-    constexpr Reduction reductions[] = {Reduction::Sum, Reduction::Min, Reduction::Max};
+    expect_argument(reduction >= PH_SUM && reduction <= PH_AVERAGE, "There is no such reduction.");
+    constexpr Reduction reductions[] = {Reduction::Sum, Reduction::Min, Reduction::Max, Reduction::Product, Reduction::Average};
     return reductions[reduction];
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles that callers of the C interface have: numbers, not addresses. Each is given once, so that one which has been freed, or
-// was never made, is known as such.
+// Handles, by which callers of the C interface name objects. They are numbers, not addresses, and no number is given twice, so
+// that a freed or invented handle is recognised.
 #pragma once
 
-#include "comm/failures.hpp"
+#include "comm/core/failures.hpp"
 #include "comm/partitioned/partitioned.hpp"
 
 #include <array>
@@ -23,16 +23,16 @@ enum class HandleKind : std::uint8_t
     GpuRequest
 };
 
-// Looking up is for any thread and takes no lock: the entry's handle is released after its object, and taken back before the
-// object goes. A handle must not be freed while another thread uses it, as the rules on threads say.
+// A table of handles. Any thread may look up a handle, without a lock: an entry's handle is stored with release after its
+// object, and set to 0 before the object is destroyed. No thread may free a handle that another thread is using.
 //
-// A handle is, from the lowest bit: 7, which no aligned address ends in; the kind; the place in the table; how often that place
-// has been given.
+// From its lowest bit on a handle consists of the number 7 (three bits, as no aligned address ends in 7), the kind, the place
+// in the table, and how often that place has been given.
 template <class Handle, class Object, HandleKind kind>
 class HandleTable
 {
 public:
-    // Throws LimitReached at 4 million.
+    // Adds an object and returns its handle. Throws LimitReached when there are 4 million handles.
     Handle* add(Object& object)
     {
         const std::scoped_lock lock(mutex_);
@@ -52,7 +52,7 @@ public:
         at(place).handle.store(0, std::memory_order_release);
         free_.push_back(place);
     }
-    // Throws PartitionedError (Null) if there is none.
+    // Returns the object of a handle. Throws PartitionedError (Misuse::Null) if the handle is not valid.
     Object& of(const Handle* handle) const
     {
         const auto number = reinterpret_cast<std::uint64_t>(handle);
@@ -70,7 +70,7 @@ public:
 private:
     struct Entry
     {
-        std::atomic<std::uint64_t> handle = 0; // 0: free
+        std::atomic<std::uint64_t> handle = 0; // 0: the entry is free
         std::atomic<Object*> object = nullptr;
         std::uint64_t times = 0;
     };
@@ -95,11 +95,11 @@ private:
         for (std::size_t place = first + chunk_size; place > first; --place) { free_.push_back(place - 1); }
     }
 
-    std::array<Entry, chunk_size> first_{}; // which needs no pointer
+    std::array<Entry, chunk_size> first_{}; // first chunk of entries, found without loading a pointer
     std::array<std::atomic<Entry*>, most / chunk_size> chunks_{};
-    std::mutex mutex_; // of what follows, and of changes
+    std::mutex mutex_; // guards owned_ and places_, and changes of first_ and chunks_
     std::vector<std::unique_ptr<Entry[]>> owned_;
-    std::size_t places_ = 0; // there are
+    std::size_t places_ = 0; // number of places in the table
     std::vector<std::size_t> free_;
 };
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of parhelion_comm.h: each a call of the C++ interface, with its exceptions as codes.
+// The calls of parhelion_comm.h. Each makes a call of the C++ interface and turns its exceptions into codes.
 #include "comm/c/parhelion_comm.h"
 
 #include "comm/c/exit.hpp"
 #include "comm/c/guarded.hpp"
-#include "comm/c/handles.hpp"
+#include "comm/c/rank.hpp"
 #include "comm/c/run_options.hpp"
-#include "comm/launch_processes.hpp"
-#include "comm/own_cores.hpp"
+#include "comm/launch/launch_processes.hpp"
+#include "comm/launch/own_cores.hpp"
+#include "comm/launch/run_ranks.hpp"
+#include "comm/networks/networks.hpp"
 #include "comm/partitioned/collectives.hpp"
-#include "comm/run_ranks.hpp"
 
 #include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 
@@ -24,47 +24,12 @@ using namespace parhelion::c_interface;
 
 namespace {
 
-using Request = std::variant<SendRequest, ReceiveRequest, CollectiveRequest>;
-
-struct Rank;
-
-struct OwnedRequest
-{
-    Request request;
-    Rank* rank;
-};
-
-HandleTable<ph_comm, Rank, HandleKind::Rank> all_ranks;
-HandleTable<ph_request, OwnedRequest, HandleKind::Request> all_requests;
-
-struct Rank
-{
-    explicit Rank(Communicator& communicator)
-        : ranks(communicator), partitioned(communicator), pauses(communicator), handle(all_ranks.add(*this))
-    {
-    }
-    ~Rank()
-    {
-        partitioned.leave();
-        for (const auto& [request, owned] : requests) { all_requests.remove(request); }
-        all_ranks.remove(handle);
-    }
-    Rank(const Rank&) = delete;
-    Rank& operator=(const Rank&) = delete;
-
-    Communicator& ranks;
-    Partitioned partitioned;
-    std::unordered_map<ph_request*, std::unique_ptr<OwnedRequest>> requests; // after `partitioned`, which outlives them
-    DeadlinePauses pauses;
-    ph_comm* const handle;
-};
-
-// What a thread's calls have told.
+// The errors of the calls that a thread has made.
 struct Told
 {
     std::string last_error;
-    int last_code = PH_SUCCESS;     // of last_error
-    std::exception_ptr failed_wait; // the first, if any
+    int last_code = PH_SUCCESS;     // the code of last_error
+    std::exception_ptr failed_wait; // the exception of the first failed wait, if any
 };
 thread_local Told told;
 
@@ -87,16 +52,13 @@ int make_request(ph_comm* comm, ph_request** request, Make&& make)
     return guarded([&] {
         Rank& rank = all_ranks.of(comm);
         expect_pointer(request, "A request takes a place to leave it.");
-        auto owned = std::make_unique<OwnedRequest>(OwnedRequest{make(rank.partitioned), &rank});
-        ph_request* const handle = all_requests.add(*owned);
-        rank.requests.emplace(handle, std::move(owned));
-        *request = handle;
+        *request = rank.add(make(rank));
     });
 }
 
 std::byte* as_bytes(void* memory) { return static_cast<std::byte*>(memory); }
 
-// Of all kinds of requests.
+// Applies `call` to the request, whether it is a send, a receive or a collective.
 template <class Call>
 int with_request(ph_request* request, Call&& call)
 {
@@ -108,23 +70,23 @@ int ranks_of(const ph_comm* comm, bool is_own) noexcept
     int result = -1;
     guarded([&] {
         const Rank& rank = all_ranks.of(comm);
-        result = is_own ? rank.ranks.rank() : rank.ranks.ranks();
+        result = is_own ? rank.place() : rank.size();
     });
     return result;
 }
 
-// What a rank does in a run, from its program's begin to its end, by whatever ends it.
+// Runs a rank's program from begin to end, and reports its result or failure however it ends.
 void be_rank(World& world, RanksHere& here, Communicator& communicator, ph_rank_program program, void* data)
 {
-    const Told outer = std::exchange(told, {}); // of a run that this one is in
+    const Told outer = std::exchange(told, {}); // keeps the errors of an enclosing run on this thread
     int status = 0;
     {
         Rank rank(communicator);
-        status = here.run([&] { return program(rank.handle, data); }, [&] { world.leave(communicator.rank()); });
+        status = here.run([&] { return program(rank.handle(), data); }, [&] { world.leave(communicator.rank()); });
     }
     const Told now = std::exchange(told, outer);
     if (status == 0 && !now.failed_wait) { return; }
-    // Another rank tells why.
+    // The rank that has stopped the run reports the reason.
     if (now.last_code == PH_ERROR_STOPPED && status != 0) { throw PeerAborted(now.last_error); }
     if (status == 0) { std::rethrow_exception(now.failed_wait); }
     const std::string why = now.last_error.empty() ? "." : "; the last error there: " + now.last_error;
@@ -141,7 +103,7 @@ int ph_run(int ranks, int processes, double deadline_seconds, ph_rank_program pr
 {
     ph_options options{};
     options.size = sizeof options;
-    options.deadline_seconds = deadline_seconds > 0 ? deadline_seconds : -1; // 0 is no default here
+    options.deadline_seconds = deadline_seconds > 0 ? deadline_seconds : -1; // 0 is an error in ph_run(), not the default
     return ph_run_with(ranks, processes, &options, program, data);
 }
 
@@ -154,7 +116,7 @@ int ph_run_with(int ranks, int processes, const ph_options* given, ph_rank_progr
         const ph_options options = checked(given);
         const OwnCores cores(options.bind == PH_BIND_CORE ? ranks : 0);
         const auto be_ranks = [&](Network network, int (*interrupted)(void*)) {
-            World world(std::move(network), world_options(options));
+            World world(std::move(network), world_options(options, ranks));
             RanksHere here(world.here().count);
             run_and_ask(world, interrupted, data, [&](Communicator& communicator) {
                 const StayOnCores bound(cores.cores(communicator.rank()));
@@ -165,7 +127,7 @@ int ph_run_with(int ranks, int processes, const ph_options* given, ph_rank_progr
         ProcessOptions of_processes;
         of_processes.processes = processes;
         of_processes.ranks = ranks;
-        of_processes.deadline = world_options(options).deadline;
+        of_processes.deadline = deadline_of(options.deadline_seconds);
         of_processes.may_exit = true;
         if (options.interrupted != nullptr)
         {
@@ -181,23 +143,19 @@ int ph_run_with(int ranks, int processes, const ph_options* given, ph_rank_progr
 int ph_rank(const ph_comm* comm) { return ranks_of(comm, true); }
 int ph_ranks(const ph_comm* comm) { return ranks_of(comm, false); }
 
-int ph_barrier(ph_comm* comm)
+int ph_abort(ph_comm* comm)
 {
-    return guarded([&] {
-        Communicator& ranks = all_ranks.of(comm).ranks;
-        ranks.expect_whole(); // after a failure the run is over, also for who would not have to wait
-        ranks.barrier();
-    });
+    return guarded([&] { all_ranks.of(comm).abort(); });
 }
 
 int ph_pause_deadlines(ph_comm* comm)
 {
-    return guarded([&] { all_ranks.of(comm).pauses.pause(); });
+    return guarded([&] { all_ranks.of(comm).pauses().pause(); });
 }
 
 int ph_resume_deadlines(ph_comm* comm)
 {
-    return guarded([&] { all_ranks.of(comm).pauses.resume(); });
+    return guarded([&] { all_ranks.of(comm).pauses().resume(); });
 }
 
 int ph_allocate(ph_comm* comm, size_t bytes, void** memory)
@@ -205,7 +163,7 @@ int ph_allocate(ph_comm* comm, size_t bytes, void** memory)
     return guarded([&] {
         Rank& rank = all_ranks.of(comm);
         expect_pointer(memory, "Memory takes a place to leave its address.");
-        *memory = rank.partitioned.allocate(bytes).data();
+        *memory = rank.partitioned().allocate(bytes).data();
     });
 }
 
@@ -214,53 +172,56 @@ int ph_release(ph_comm* comm, void* memory, size_t bytes)
     return guarded([&] {
         Rank& rank = all_ranks.of(comm);
         expect_pointer(memory, "The memory to release is null.");
-        rank.partitioned.release({as_bytes(memory), bytes});
+        rank.partitioned().release({as_bytes(memory), bytes});
     });
 }
 
 int ph_psend_init(ph_comm* comm, const void* buffer, int partitions, size_t bytes_of_partition, int peer, int tag,
                   ph_request** request)
 {
-    return make_request(comm, request, [&](Partitioned& partitioned) {
-        return partitioned.psend_init(static_cast<const std::byte*>(buffer), {partitions, bytes_of_partition}, {peer, tag, {}});
+    return make_request(comm, request, [&](Rank& rank) {
+        return rank.partitioned().psend_init(static_cast<const std::byte*>(buffer), {partitions, bytes_of_partition},
+                                             rank.envelope(peer, tag));
     });
 }
 
 int ph_precv_init(ph_comm* comm, void* buffer, int partitions, size_t bytes_of_partition, int peer, int tag, ph_request** request)
 {
-    return make_request(comm, request, [&](Partitioned& partitioned) {
-        return partitioned.precv_init(as_bytes(buffer), {partitions, bytes_of_partition}, {peer, tag, {}});
+    return make_request(comm, request, [&](Rank& rank) {
+        return rank.partitioned().precv_init(as_bytes(buffer), {partitions, bytes_of_partition}, rank.envelope(peer, tag));
     });
 }
 
 int ph_pallreduce_init(ph_comm* comm, const void* input, void* result, int partitions, size_t count, ph_type type,
                        ph_reduction reduction, ph_request** request)
 {
-    return make_request(comm, request, [&](Partitioned& partitioned) {
-        return pallreduce_init(partitioned, input, result, elements_of(type, partitions, count), reduction_of(reduction));
+    return make_request(comm, request, [&](Rank& rank) {
+        return pallreduce_init(rank.partitioned(), input, result, elements_of(type, partitions, count), reduction_of(reduction),
+                               rank.collective());
     });
 }
 
 int ph_preduce_scatter_init(ph_comm* comm, const void* input, void* result, int partitions, size_t count, ph_type type,
                             ph_reduction reduction, ph_request** request)
 {
-    return make_request(comm, request, [&](Partitioned& partitioned) {
-        return preduce_scatter_init(partitioned, input, result, elements_of(type, partitions, count), reduction_of(reduction));
+    return make_request(comm, request, [&](Rank& rank) {
+        return preduce_scatter_init(rank.partitioned(), input, result, elements_of(type, partitions, count),
+                                    reduction_of(reduction), rank.collective());
     });
 }
 
 int ph_pallgather_init(ph_comm* comm, const void* input, void* result, int partitions, size_t count, ph_type type,
                        ph_request** request)
 {
-    return make_request(comm, request, [&](Partitioned& partitioned) {
-        return pallgather_init(partitioned, input, result, elements_of(type, partitions, count));
+    return make_request(comm, request, [&](Rank& rank) {
+        return pallgather_init(rank.partitioned(), input, result, elements_of(type, partitions, count), rank.collective());
     });
 }
 
 int ph_pbroadcast_init(ph_comm* comm, void* buffer, int partitions, size_t count, ph_type type, int root, ph_request** request)
 {
-    return make_request(comm, request, [&](Partitioned& partitioned) {
-        return pbroadcast_init(partitioned, buffer, elements_of(type, partitions, count), root);
+    return make_request(comm, request, [&](Rank& rank) {
+        return pbroadcast_init(rank.partitioned(), buffer, elements_of(type, partitions, count), root, rank.collective());
     });
 }
 
@@ -273,7 +234,7 @@ int ph_pbuf_prepare(ph_request* request)
     return with_request(request, [](auto& r) { r.pbuf_prepare(); });
 }
 
-// Of all that have partitions to mark.
+// Marks partitions of a request that has partitions to mark: a send or a collective.
 template <class Mark>
 static int mark(ph_request* request, const Mark& of)
 {
@@ -325,8 +286,7 @@ int ph_free(ph_request** request)
         expect_pointer(request, "A place to free is null.");
         OwnedRequest& freed = all_requests.of(*request);
         std::visit([](auto& r) { r.free(); }, freed.request);
-        all_requests.remove(*request);
-        freed.rank->requests.erase(*request);
+        freed.rank->free(*request);
         *request = nullptr;
     });
 }

@@ -2,6 +2,7 @@
 #include "comm/c/run_options.hpp"
 
 #include "comm/c/guarded.hpp"
+#include "comm/partitioned/collective_calls.hpp"
 
 #include <chrono>
 #include <cstring>
@@ -22,17 +23,18 @@ ph_options checked(const ph_options* given)
     }
     if (options.deadline_seconds == 0) { options.deadline_seconds = 30; }
     if (options.memory_bytes == 0) { options.memory_bytes = WorldOptions().payload_bytes; }
-    deadline_of(options.deadline_seconds); // which refuses others
+    deadline_of(options.deadline_seconds); // called because it throws if the deadline is not valid
     expect_argument(options.memory_bytes <= std::size_t{1} << 62, "No machine has so much memory for a rank.");
     expect_argument(options.bind == PH_BIND_CORE || options.bind == PH_BIND_NONE, "There is no such way to bind ranks.");
     return options;
 }
 
-WorldOptions world_options(const ph_options& options)
+WorldOptions world_options(const ph_options& options, int ranks)
 {
     WorldOptions of_world;
     of_world.deadline = deadline_of(options.deadline_seconds);
-    constexpr std::size_t of_library = std::size_t{1} << 20; // for sums and barriers among all ranks
+    // Bytes for the sums that set up a world, and for collectives of one call.
+    const std::size_t of_library = (std::size_t{1} << 20) + CollectiveCalls::memory_of(ranks);
     of_world.payload_bytes = round_up_window(options.memory_bytes) + of_library;
     return of_world;
 }
@@ -44,7 +46,7 @@ void run_and_ask(World& world, int (*interrupted)(void*), void* data, const std:
     bool is_stopped = false;
     while (ranks.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready)
     {
-        const bool is_asked_to = interrupted(data) != 0; // also later: a program may be told again
+        const bool is_asked_to = interrupted(data) != 0; // called even after a stop, since it may notify a program again
         if (is_asked_to && !std::exchange(is_stopped, true)) { world.stop(world.here().first); }
     }
     if (is_stopped) { throw ProgramStopped("The run was interrupted."); }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ph_run_with() makes of its options.
+// Declares how ph_run_with() checks its options and applies them.
 #pragma once
 
 #include "comm/c/parhelion_comm.h"
-#include "comm/run_ranks.hpp"
+#include "comm/launch/run_ranks.hpp"
 
 #include <functional>
 
 namespace parhelion::c_interface {
 
-// Of a run's options what the caller's header knows (null: nothing), with defaults where nothing is said. Throws
-// PartitionedError.
+// Returns the options of a run: the fields that the caller's header has (no fields if `given` is null), and defaults for all
+// other fields. Throws PartitionedError.
 ph_options checked(const ph_options* given);
-WorldOptions world_options(const ph_options& options);
+WorldOptions world_options(const ph_options& options, int ranks);
 
-// Runs the ranks here. With `interrupted` all of them are threads of their own, while this one asks whether to go on; if not, it
-// throws ProgramStopped when all have ended.
+// Runs the ranks of this process. If `interrupted` is given, every rank has its own thread, while the calling thread asks it
+// whether to stop. If it says so, ProgramStopped is thrown once all ranks have ended.
 void run_and_ask(World& world, int (*interrupted)(void*), void* data, const std::function<void(Communicator&)>& body);
 
-// Of deadlines, by one rank: pairs of calls may be nested, and what is open ends with this.
+// Counts the pauses of deadlines by one rank. Pairs of calls may be nested; the destructor ends open pauses.
 class DeadlinePauses
 {
 public:

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Four ranks, a thread each. In every round a rank sends its values to the next one and adds what comes from the one before;
 // in the end all add up what they have.
-#include "comm/run_ranks.hpp"
+#include "comm/launch/run_ranks.hpp"
+#include "comm/networks/networks.hpp"
 
 #include <cstdio>
 #include <cstring>
+#include <stdexcept>
 
 using namespace parhelion;
 

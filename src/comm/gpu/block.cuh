@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting and publishing by whole blocks: the block barriers that belong to rules M1 and M2.
+// Waits and publications by whole blocks, with the block barriers that rules M1 and M2 of docs/design/communication.md require.
 //
-// Blocks that share an end must all mean the same epoch. Either each makes an end of its own for an epoch that all know,
-// GpuReceiver(route, nullptr, epoch), or the shared end goes on to the next epoch only when all of them have arrived
-// (block_arrive), having looked at it before.
+// Blocks that share a channel end must all refer to the same epoch. Each block may make its own end for an epoch that all
+// blocks know, GpuReceiver(route, nullptr, epoch). Or the shared end advances to the next epoch, but only when all blocks have
+// read it and have then arrived (block_arrive).
 #pragma once
 
 #include "comm/gpu/atomics_gpu.cuh"
@@ -11,32 +11,32 @@
 
 namespace parhelion {
 
-// For all threads of a block. Then what the source wrote is visible to all of them; or false, if the wait was in vain.
+// Called by all threads of a block. Returns true when all of them see what the source wrote, false if the wait failed.
 __device__ inline bool block_wait_arrived(const GpuReceiver& receiver, const Watch& watch)
 {
     return !__syncthreads_or(threadIdx.x == 0 && receiver.wait_arrived(watch) != Verdict::Reached);
 }
 
-// For all threads of all blocks that share some work, say pack a message, each having done its part. True in one thread, of the
-// block that brings the arrivals to `goal`; it has acquired all parts. The goal is the number of blocks times the rounds of this
-// work so far, this one included. Blocks that may be a round ahead of each other need a counter for every slot of the message.
+// Called by all threads of all blocks that share work, such as packing a message, when their block has done its part. Returns
+// true in one thread, of the block that arrives last; that thread has acquired all parts. `goal` is the number of blocks times
+// the number of messages so far, this one included. If blocks may be a message ahead of others, each slot needs its own counter.
 __device__ inline bool block_arrive(ArrivalCounter<CudaAtomics>& arrivals, Word goal)
 {
     __syncthreads();
     return threadIdx.x == 0 && arrivals.arrive(goal);
 }
 
-// Counts the blocks of a kernel, and the kernels that have counted with it, which come one after another.
+// Counts the blocks of a kernel that are done, and the kernels that have used the counter. These kernels must run one by one.
 struct BlockCounter
 {
     ArrivalCounter<CudaAtomics> arrivals;
     Word rounds;
 };
 
-// For all threads of `blocks` blocks: as block_arrive(), in the round after those counted.
+// Called by all threads of `blocks` blocks of a kernel. Returns true in one thread of the block that calls last (block_arrive).
 __device__ inline bool is_last_block(BlockCounter& counter, Word blocks)
 {
-    const Word rounds = counter.rounds + 1; // before the arrival: the last block counts on
+    const Word rounds = counter.rounds + 1; // read before the arrival, as the last block changes it
     if (!block_arrive(counter.arrivals, rounds * blocks)) { return false; }
     counter.rounds = rounds;
     return true;

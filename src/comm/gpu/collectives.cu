@@ -11,7 +11,7 @@ GpuCollective::GpuCollective(GpuWorld& world, std::span<const int> group, const 
 {
 }
 
-// A barrier is a sum of nothing.
+// Makes a barrier by an all-reduce of no values.
 void barrier(GpuQueue& queue, const GpuCollective& collective, int rank)
 {
     all_reduce<std::uint32_t>(queue, collective, rank, nullptr, 0);

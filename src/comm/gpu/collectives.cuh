@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// All-reduce for use inside a kernel, in two halves (send and receive), and the kernels that consist of nothing else. Every
-// thread of one block calls a half, with the same arguments. The block has at least as many threads as there are ranks.
+// All-reduce inside a kernel, in two halves (send_to_all and receive_from_all), and kernels that consist of these halves. All
+// threads of one block call a half, with the same arguments. The block has at least as many threads as there are ranks.
 //
-// A type of the caller's is reduced by its combine(T, T), found by argument-dependent lookup, and finished by settled(T) if that
-// exists. A .cu file that includes this one instantiates all_reduce and its halves for the type.
+// Values of a type of the caller's are reduced by its combine(T, T), found by argument-dependent lookup, and finished by its
+// settled(T) if that exists. A .cu file that includes this header instantiates all_reduce and its halves for the type.
 #pragma once
 
 #include "comm/gpu/atomics_gpu.cuh"
@@ -16,19 +16,19 @@
 namespace parhelion {
 
 __device__ inline double combine(double a, double b) { return a + b; }
-__device__ inline std::int64_t combine(std::int64_t a, std::int64_t b) // modulo 2^64
+__device__ inline std::int64_t combine(std::int64_t a, std::int64_t b) // wraps modulo 2^64
 {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 __device__ inline std::uint32_t combine(std::uint32_t a, std::uint32_t b) { return a | b; }
-// What becomes of the values of all ranks, once combined.
+// Returns the final value of a reduction for the combined values of all ranks. A type may have its own overload.
 template <class T>
 __device__ T settled(T sum)
 {
     return sum;
 }
 
-// values: in memory that the whole block sees as it is now.
+// Sends this rank's n values to all peers. The whole block must see the present contents of the values' memory.
 template <class T>
 __device__ void send_to_all(const GpuRankEnds& ends, const T* values, int n)
 {
@@ -49,7 +49,7 @@ __device__ void send_to_all(const GpuRankEnds& ends, const T* values, int n)
     if (is_peer) { ends.senders[thread].signal(); }
 }
 
-// False if a wait was in vain. values[i] is read and written by one and the same thread; barrier before others read it.
+// Combines the values of all ranks. Returns false if a wait failed. One thread owns values[i]; others read it after a barrier.
 template <class T>
 __device__ bool receive_from_all(const GpuRankEnds& ends, T* values, int n)
 {
@@ -83,12 +83,12 @@ __device__ bool receive_from_all(const GpuRankEnds& ends, T* values, int n)
 inline constexpr int collective_threads = 256;
 static_assert(collective_threads >= GpuWorld::most_ranks);
 
-// Purpose        send this rank's values to all others
-// Work           one block; a thread per value, then a thread per peer
-// Reads/Writes   values / slots of all peers
-// Orders         block barrier, then release at system scope to each peer
-// Requires       nothing of the epoch before last unread at a peer: every peer has received from this rank since
-// Cost           n (ranks - 1) stores across the links, one release a peer
+// Purpose        sends this rank's values to all other ranks
+// Work           one block; first one thread per value, then one thread per peer
+// Reads/Writes   reads the values, writes the slots of all peers
+// Orders         a block barrier, then a release at system scope to each peer
+// Requires       that every peer has received from this rank in the epoch before last, which used the same slots
+// Cost           n (ranks - 1) stores across the links, and one release per peer
 template <class T>
 __global__ void send_kernel(BlockTrace tracing, GpuRankEnds ends, const T* values, int n)
 {
@@ -97,12 +97,12 @@ __global__ void send_kernel(BlockTrace tracing, GpuRankEnds ends, const T* value
     send_to_all(ends, values, n);
 }
 
-// Purpose        combine the values of all ranks, in rank order
-// Work           one block; a thread per peer waits, then a thread per value
-// Reads/Writes   own slots, values / values
-// Orders         acquire at system scope from each peer, then block barrier
-// Requires       the sends of all ranks, running or queued where they need not wait for this
-// Cost           the way of the last signal, n ranks loads
+// Purpose        combines the values of all ranks, in rank order
+// Work           one block; one thread per peer waits, then one thread per value
+// Reads/Writes   reads its own slots and values, writes the values
+// Orders         an acquire at system scope from each peer, then a block barrier
+// Requires       that the sends of all ranks run, or are queued where they need not wait for this kernel
+// Cost           the latency of the last signal, and n * ranks loads
 template <class T>
 __global__ void receive_kernel(BlockTrace tracing, GpuRankEnds ends, T* values, int n)
 {
@@ -111,12 +111,12 @@ __global__ void receive_kernel(BlockTrace tracing, GpuRankEnds ends, T* values, 
     receive_from_all(ends, values, n);
 }
 
-// Purpose        both of them
-// Work           one block
-// Reads/Writes   as above
-// Orders         as above
-// Requires       that all ranks' kernels run at the same time: a GPU each
-// Cost           one launch, one way of a signal
+// Purpose        sends and receives, like send_kernel and receive_kernel one after the other
+// Work           one block does both halves, send and receive
+// Reads/Writes   as in send_kernel and receive_kernel
+// Orders         as in send_kernel and receive_kernel
+// Requires       that the kernels of all ranks run at the same time: each rank has its own GPU
+// Cost           one launch and one signal latency
 template <class T>
 __global__ void send_receive_kernel(BlockTrace tracing, GpuRankEnds ends, T* values, int n)
 {

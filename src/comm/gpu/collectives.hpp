@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and barriers by kernels alone, over all ranks of a world or a group of some of them.
+// Sums and barriers that kernels carry out without a host, over all ranks of a world or over a group of ranks.
 //
 // The idea: every member stores its values into a slot of each other member and signals. A member that has all signals adds the
-// values in the order of the group, so that all members get the same bits. It takes one block a rank and no host. Epochs are in
-// device memory, so that captured work can be replayed. Every rank receives the values of all others, so this is for some
+// values in the order of the group, so that all members get the same bits. Each rank needs one block, and no host. Epochs are
+// in device memory, so that captured work can be replayed. Every rank receives the values of all others, so a sum is for some
 // thousand values at most.
 //
-// Where every rank has a GPU of its own, one kernel does it all. Where ranks share a GPU, all their sends are queued before the
-// first receive. A kernel of the caller's can do the same with the parts in comm/gpu/collectives.cuh.
+// If every rank has its own GPU, one kernel does the whole sum or barrier. If ranks share a GPU, all their sends are queued
+// before the first receive. A caller's kernel can sum, too, with the functions of comm/gpu/collectives.cuh.
 //
-// There are two slots and no credits, as in the sums of CPU ranks: a member that has received all of epoch e + 1 knows that every
-// member has read epoch e. Model: all_reduce.pml.
+// Each pair of members has two slots and no credits, as in the sums of CPU ranks: a member that has received all of epoch e + 1
+// knows that every member has read epoch e. Model: tests/comm/models/all_reduce.pml.
 //
-// A rank whose wait reaches its deadline leaves its values as they are; GpuWorld::check() then throws.
+// If the wait of a rank reaches its deadline, the rank leaves its values unchanged, and GpuWorld::check() throws.
 #pragma once
 
 #include "comm/gpu/peer_ends.hpp"
@@ -22,7 +22,7 @@ namespace parhelion {
 class GpuCollective
 {
 public:
-    // For messages of up to `capacity` bytes, among all ranks of the world in their order, or a group of some, each once.
+    // Makes a collective for messages of up to `capacity` bytes, among all ranks of the world in their order, or among `group`.
     GpuCollective(GpuWorld& world, const std::string& label, std::size_t capacity, Word first_epoch = 1)
         : GpuCollective(world, world.all_ranks(), label, capacity, first_epoch)
     {
@@ -30,7 +30,7 @@ public:
     GpuCollective(GpuWorld& world, std::span<const int> group, const std::string& label, std::size_t capacity,
                   Word first_epoch = 1);
 
-    // Of a rank of the world, which is a member.
+    // Returns a member's ends of the channels to its peers.
     const GpuRankEnds& ends(int rank) const { return ends_.of(rank); }
     std::size_t capacity() const { return capacity_; }
     const GpuWorld& world() const { return world_; }
@@ -41,19 +41,19 @@ private:
     GpuPeerEnds ends_;
 };
 
-// values[i] becomes its sum over the members, or for uint32_t the bitwise or. T: double, int64_t, uint32_t, or a type of the
-// caller's (comm/gpu/collectives.cuh); n values on every rank, within the capacity. A group of one: nothing. Only for a rank
-// that has a GPU of its own; others use the halves.
+// Replaces values[i] by its sum over the members, or for uint32_t by the bitwise or. T is double, int64_t, uint32_t, or a type
+// of the caller's (comm/gpu/collectives.cuh). Every rank has n values, which must fit into the capacity. In a group of one rank
+// nothing is done. This call is for a rank with its own GPU; other ranks use the two halves below.
 template <class T>
 void all_reduce(GpuQueue& queue, const GpuCollective& collective, int rank, T* values, int n);
-// The same in two halves, for any rank; nothing may change the values in between.
+// all_reduce_send() and all_reduce_receive() are the halves of all_reduce(), for any rank. Do not change the values between them.
 template <class T>
 void all_reduce_send(GpuQueue& queue, const GpuCollective& collective, int rank, const T* values, int n);
 template <class T>
 void all_reduce_receive(GpuQueue& queue, const GpuCollective& collective, int rank, T* values, int n);
 
-// What is queued behind it begins after all members have reached it, and sees what their queues wrote before. Whole or in halves,
-// likewise.
+// A barrier delays work queued after it until all members have reached it; then that work sees what their queues wrote before.
+// barrier() is for a rank with its own GPU. barrier_arrive() and barrier_wait() are its halves, for any rank.
 void barrier(GpuQueue& queue, const GpuCollective& collective, int rank);
 void barrier_arrive(GpuQueue& queue, const GpuCollective& collective, int rank);
 void barrier_wait(GpuQueue& queue, const GpuCollective& collective, int rank);

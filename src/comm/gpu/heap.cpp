@@ -2,8 +2,8 @@
 #include "comm/gpu/heap.hpp"
 
 #include "base/error.hpp"
+#include "comm/core/shared_object.hpp"
 #include "comm/plugins/heap.h"
-#include "comm/shared_object.hpp"
 
 #include <algorithm>
 #include <array>
@@ -54,12 +54,12 @@ GpuHeap::GpuHeap(Bootstrap& bootstrap, const GpuHeapOptions& options)
     find_domains(bootstrap);
 }
 
-// Everybody tells the first rank that it reaches, and all take it from there: whoever reaches one of a domain reaches all.
+// Finds the domain of each rank. A rank reaches all ranks of a domain or none, so its first reached rank names the domain.
 void GpuHeap::find_domains(Bootstrap& bootstrap)
 {
     const std::byte* const probe = allocate(sizeof(std::uint64_t));
     int first = 0;
-    while (of_rank(probe, first) == nullptr) { ++first; } // at the latest this rank itself
+    while (of_rank(probe, first) == nullptr) { ++first; } // ends at this rank at the latest, which reaches itself
     const auto key = [](int rank) { return fmt::format("domain of NVLink of rank {}", rank); };
     Bytes told(sizeof first);
     std::memcpy(told.data(), &first, sizeof first);

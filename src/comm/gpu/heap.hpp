@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A symmetric heap of GPU memory that a library makes, such as NVSHMEM, in place of arenas that processes pass to each other
-// (device/gpu/arena.hpp). Kernels use both alike: by addresses. Where they have none, in another *domain* of NVLink, the library
-// puts. The library keeps it until the process ends. A process must not end before all are done with its memory. It is opened at
-// run time through a plugin (comm/plugins/heap.h), so that the program does not need it.
+// A symmetric heap of GPU memory made by a library such as NVSHMEM. It replaces arenas that processes pass to each other
+// (device/gpu/arena.hpp); kernels address both in the same way. Kernels of one *domain* of NVLink address each other's memory.
+// To another domain the library puts. It keeps the memory until the process ends, and a process must not end before all are
+// done with its memory. A plugin opens the library at run time (comm/plugins/heap.h), so the program does not need it.
 #pragma once
 
-#include "comm/bootstrap.hpp"
+#include "comm/core/bootstrap.hpp"
 #include "device/gpu/queue_gpu.hpp"
 
 #include <chrono>
@@ -20,10 +20,10 @@ namespace parhelion {
 
 struct GpuHeapOptions
 {
-    std::size_t bytes = 0;       // of all that will be allocated
-    bool are_on_one_host = true; // all processes
-    // As if NVLink joined so many neighbouring ranks and no others, so that what networks carry runs where there is none; 0: as
-    // it does.
+    std::size_t bytes = 0;       // size of all allocations together
+    bool are_on_one_host = true; // true: all processes are on one host
+    // For tests with a single domain: if not 0, NVLink is taken to join only this many neighbouring ranks, so that messages
+    // between domains are tested. 0 means the real domains.
     int ranks_of_domain = 0;
     std::chrono::nanoseconds deadline = std::chrono::seconds(60);
 };
@@ -31,25 +31,25 @@ struct GpuHeapOptions
 class GpuHeap
 {
 public:
-    // By all processes, each with one rank, whose GPU is current. Throws SystemError if the plugin or its library is missing or
-    // cannot begin, CommError if another process does not come within the deadline.
+    // Makes the heap. All processes call, each with one rank, whose GPU is current. Throws SystemError if the plugin or its
+    // library is missing or cannot begin, CommError if another process does not come within the deadline.
     GpuHeap(Bootstrap& bootstrap, const GpuHeapOptions& options);
-    // The library below and its version. Throws SystemError.
+    // Returns name and version of the library. Throws SystemError.
     static std::string library();
     static constexpr const char* plugin_file = "libparhelion_nvshmem.so";
     GpuHeap(const GpuHeap&) = delete;
     GpuHeap& operator=(const GpuHeap&) = delete;
 
-    // By rank: the first one whose memory its kernels reach, which names its domain. Kernels within one reach each other's.
+    // Returns, by rank, the first rank of its domain, which names the domain. Kernels of a domain reach each other's memory.
     const std::vector<int>& domains() const { return domains_; }
     bool has_several_domains() const;
 
-    // By all processes, in one order: this rank's, not initialised. Throws CommError if it is used up.
+    // Allocates this rank's memory, not initialised. All processes call, in the same order. Throws CommError if the heap is full.
     std::byte* allocate(std::size_t bytes);
-    // The same memory of another rank, as kernels here reach it; null if it is in another domain.
+    // Returns the address that kernels of this rank use for the same memory of another rank; null if that is in another domain.
     std::byte* of_rank(const std::byte* here, int rank) const;
-    // Queues: so many bytes of this memory go to where another rank has what `to` is here, and then, one after the other, words.
-    // From one thread, which may be another than that of the other calls.
+    // Queues a copy of `bytes` bytes of this rank's memory to the memory of another rank, at the address that is `to` on this
+    // rank; then stores of the words, in order. One thread calls put(), which need not be the thread of the other calls.
     void put(GpuQueue& queue, int rank, std::byte* to, const std::byte* from, std::size_t bytes,
              std::span<const gpu_memory::WordAt> words) const;
 
@@ -57,7 +57,7 @@ private:
     void find_domains(Bootstrap& bootstrap);
 
     const GpuHeapOptions options_;
-    const int rank_; // this process
+    const int rank_; // the rank of this process
     const parhelion_heap_calls_v3* const calls_;
     std::vector<int> domains_;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small objects in the memory of a rank's GPU, for what is made and freed while a program runs: pieces of blocks of a megabyte,
-// so that hardly any of them allocates, and an image of an object and its arrays that goes there in one copy.
+// Small objects in the memory of a rank's GPU that are made and freed while a program runs. A pool cuts them from blocks of 1
+// MiB, so that most objects need no allocation. An ObjectImage holds an object and its arrays, which are uploaded in one copy.
 //
-// For the thread that sets up. Cost: a search of free extents; a block's allocation where no block has room.
+// Only the thread that sets up uses a pool. Cost: a search of free extents, and the allocation of a block if none has space.
 #pragma once
 
-#include "comm/symmetric_memory.hpp"
+#include "comm/core/symmetric_memory.hpp"
 #include "device/gpu/device_buffer.hpp"
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace parhelion {
 class ObjectPool
 {
 public:
-    // Given back when it goes. Nothing queued may use it then.
+    // A piece of device memory. Its destructor gives the memory back; no queued work may use the memory then.
     class Piece
     {
     public:
@@ -44,17 +44,17 @@ public:
         }
         void give_back();
 
-        std::shared_ptr<ObjectPool> pool_; // outlives its pieces
+        std::shared_ptr<ObjectPool> pool_; // the pool that the piece belongs to, kept alive by its pieces
         std::size_t block_ = 0;
         Window window_;
         std::byte* data_ = nullptr;
     };
 
-    // Not initialised. On the queue's GPU, the same one for all pieces of a pool.
+    // Takes a piece of memory, not initialised, on the queue's GPU. All pieces of a pool must be on the same GPU.
     static Piece take(const std::shared_ptr<ObjectPool>& pool, GpuQueue& queue, std::size_t bytes);
 
 private:
-    static constexpr std::size_t block_bytes = std::size_t{1} << 20; // of blocks, unless a piece is larger
+    static constexpr std::size_t block_bytes = std::size_t{1} << 20; // size of a block, unless a piece is larger
     struct Block
     {
         DeviceBuffer<std::byte> memory;
@@ -63,11 +63,11 @@ private:
     std::vector<Block> blocks_;
 };
 
-// What an object and its arrays are to be in device memory, one behind the other; zeros where nothing was put.
+// The bytes of an object and its arrays, one after another, as they will lie in device memory. Bytes that nobody sets are zero.
 class ObjectImage
 {
 public:
-    // The offset of an array of so many T.
+    // Adds an array of n elements of type T and returns its offset.
     template <class T>
     std::size_t add(std::size_t n)
     {
@@ -89,7 +89,7 @@ public:
         std::memcpy(bytes_.data() + offset, &value, sizeof(T));
     }
     std::size_t size() const { return bytes_.size(); }
-    // Queued.
+    // Queues the upload of the image to a piece of device memory.
     void upload(GpuQueue& queue, const ObjectPool::Piece& to) const
     {
         gpu_memory::to_device(queue, to.data(), bytes_.data(), bytes_.size());
@@ -99,7 +99,7 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-// A copy of what is in device memory. Waits.
+// Copies an object from device memory and returns it. Waits for the copy.
 template <class T>
 T download_object(GpuQueue& queue, const T* object)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of two ranks that run at the same time, on two GPUs or beside each other on one: what self-test and timing share.
+// Kernels of two ranks that run at the same time, on two GPUs or together on one. The self-test and the benchmark use them.
 #pragma once
 
 #include "comm/gpu/block.cuh"
@@ -14,21 +14,21 @@
 
 namespace parhelion {
 
-// One rank's side of the channels between two, for all blocks of a kernel. Both ranks send in every epoch, at once or
-// in turns, so that two slots do without credits: who has all of epoch e + 1 knows that the other has read his e. Model:
-// all_reduce.pml.
+// One rank's side of the channels between two ranks, for all blocks of a kernel. Both ranks send in every epoch, at once or in
+// turns. So two slots need no credits: a rank that has all of epoch e + 1 knows that its peer has read epoch e. Model:
+// tests/comm/models/all_reduce.pml.
 struct PairSide
 {
     bool is_first;
     SendRoute send;
     ReceiveRoute receive;
     const Watch* watch;
-    ArrivalCounter<CudaAtomics>* arrivals; // at 0; one for each slot
+    ArrivalCounter<CudaAtomics>* arrivals; // one counter per slot, 0 when a kernel begins
 
     __device__ GpuSender sender(Word epoch) const { return {send, nullptr, epoch}; }
     __device__ GpuReceiver receiver(Word epoch) const { return {receive, nullptr, epoch}; }
     __device__ bool wait(Word epoch) const { return block_wait_arrived(receiver(epoch), *watch); }
-    // The nth message of this kernel, from 1.
+    // Sends the nth message of this kernel; n counts from 1.
     __device__ void signal(Word epoch, Word nth) const
     {
         if (block_arrive(arrivals[epoch % 2], (nth + 1) / 2 * gridDim.x)) { sender(epoch).signal(); }
@@ -46,7 +46,7 @@ public:
         {
             Of& of = of_side_[rank == first ? 0 : 1];
             of.rank = rank;
-            of.queue = std::make_unique<GpuQueue>(world.device(rank)); // its own: on one GPU the sides need two streams
+            of.queue = std::make_unique<GpuQueue>(world.device(rank)); // the sides need two streams, also on one GPU
             of.arrivals.resize(2);
             const GpuChannel& out = rank == first ? there : back;
             const GpuChannel& in = rank == first ? back : there;
@@ -54,8 +54,8 @@ public:
         }
     }
 
-    // kernel(side, first epoch, epochs, arguments...) for both; returns when they are done. arguments: of each side. Throws
-    // CommError as GpuWorld::wait() does; a kernel may then still run (ends_soon()).
+    // Runs kernel(side, first epoch, epochs, arguments...) for both sides, each with its own arguments. Returns when both
+    // kernels are done. Throws CommError as GpuWorld::wait() does; a kernel may then still run (ends_soon()).
     template <class Kernel, class... Arguments>
     void run(Kernel kernel, LaunchShape shape, int epochs, const std::array<std::tuple<Arguments...>, 2>& arguments)
     {
@@ -73,8 +73,8 @@ public:
         next_epoch_ += static_cast<Word>(epochs);
     }
 
-    // After CommError: a wait that has failed ends those of the other side, too, so that both kernels end within microseconds,
-    // unless a GPU is stuck. If not, neither this nor the world's memory may go: the one would wait, the other be missed.
+    // Returns whether both kernels end; call it after CommError. A failed wait ends the other side's waits, too, within
+    // microseconds unless a GPU hangs. If it returns false, do not free this object or the world's memory.
     bool ends_soon()
     {
         const auto begin = std::chrono::steady_clock::now();

@@ -13,9 +13,9 @@ namespace parhelion {
 
 namespace {
 
-// Messages whose stores are queued together, after all copies. More bytes than these take longer to copy than a call saves.
+// Limits of the messages whose stores are queued together, after all copies. For larger copies the saved call does not pay.
 constexpr std::size_t most_together = 8, most_bytes_together = std::size_t{1} << 18;
-constexpr std::size_t most_relay_signals = std::size_t{1} << 13; // 1 MiB
+constexpr std::size_t most_relay_signals = std::size_t{1} << 13; // number of relay signals, which take 1 MiB
 
 } // namespace
 
@@ -77,11 +77,11 @@ void GpuProxy::serve(const std::stop_token& stop)
 {
     try
     {
-        constexpr int most_polls = 1 << 20; // far above any pause's threshold
+        constexpr int most_polls = 1 << 20; // far above the thresholds of pause()
         std::array<Descriptor, most_together> taken{};
         for (int polls = 0;; polls = std::min(polls + 1, most_polls))
         {
-            // Asked before the ring: what was left before the stop is carried.
+            // Read before the ring, so that messages that were left before the stop are carried.
             const bool ends = stop.stop_requested();
             std::size_t n = 0, bytes = 0, looks = 0;
             for (; looks < taken.size() && bytes < most_bytes_together && reader_.take(taken[n]); ++looks)
@@ -107,7 +107,7 @@ void GpuProxy::serve(const std::stop_token& stop)
     }
 }
 
-// How many messages kernels have signalled there since the last look.
+// Carries the messages that kernels have signalled in relays since the last call. Returns the number of these messages.
 std::size_t GpuProxy::look_at_relays()
 {
     const std::scoped_lock lock(relays_mutex_);
@@ -128,7 +128,7 @@ std::size_t GpuProxy::look_at_relays()
     return messages;
 }
 
-// Does a network carry it? It is then under way.
+// Hands the message to its emulated link and returns true. Returns false if there is no link, so that it must be carried now.
 bool GpuProxy::sends(const Descriptor& message)
 {
     EmulatedLink* const link = options_.link_of ? options_.link_of(message.put) : nullptr;
@@ -163,11 +163,11 @@ bool GpuProxy::has_stopped()
     return is_stopped_;
 }
 
-// To memory out of reach. A size word is put where it has changed: it keeps its value there, as at the source.
+// Puts a message into memory out of reach. The size word keeps its value at the destination, so it is put only if it changes.
 void GpuProxy::put(const Descriptor& message)
 {
     const Put& put = message.put;
-    // Where this rank has what is meant there.
+    // The address on this rank that corresponds to the signal slot at the destination.
     SignalSlot* const signal = memory_.signal(put.source, put.signal);
     std::array<gpu_memory::WordAt, 2> words{};
     std::size_t n = 0;
@@ -196,7 +196,7 @@ void GpuProxy::carry(std::span<const Descriptor> messages, Parts parts)
         }
     }
     if (parts == Parts::Payloads) { return; }
-    // Nobody asks partitioned messages for their size: what is told of them is that they have been read.
+    // A partitioned message needs no size word at the destination. Its `read` word tells that the proxy has read its data.
     std::array<gpu_memory::WordAt, 2 * most_together> words{};
     std::size_t n = 0;
     for (const Descriptor& message : messages)

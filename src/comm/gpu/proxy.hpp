@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proxy of a GPU: a host thread that carries messages for its kernels, which leave them in a ring (comm/proxy_ring.hpp).
+// The proxy of a GPU: a host thread that carries messages of kernels, which leave them in a ring (comm/core/proxy_ring.hpp).
 //
-// The idea: the proxy takes descriptors in their order and queues, on a stream of its own, first the copy, by the copy engine,
-// then stores of the signal and of the word that says that the source may be written again. The stream's order has the data at
-// its destination before the signal shows (rule M7). Kernels need no pointer to the destination, and no multiprocessor is needed
-// at either side. Of small messages that are there together it first queues all copies, then all stores by one call.
+// The idea: the proxy takes descriptors in order and queues work on its own stream: first the copy, by the copy engine, then
+// stores of the signal and of the word that permits writing the source again. The stream's order ensures that the data is at
+// its destination before the signal shows (rule M7). Kernels need no pointer to the destination, and the copy needs no
+// multiprocessor. If small messages wait together, the proxy queues all copies first, then all stores by one call.
 //
-// Messages to another virtual node (comm/transports/nic_emulation.hpp) are kept until they are due there, the copy until their
-// first byte is and the stores until their last one is. What this proxy cannot queue or copy so fast comes later. Where the
-// destination's memory is out of reach, in another domain of NVLink, a heap's library puts (comm/gpu/heap.hpp).
+// Messages to another virtual node (comm/transports/nic_emulation.hpp) are kept until they are due: the copy until the first
+// byte is due, the stores until the last byte is. A proxy that cannot queue or copy fast enough makes them late. To memory out
+// of reach, in another domain of NVLink, the library of a heap puts (comm/gpu/heap.hpp).
 //
-// Kernels that know nothing of a ring store and signal as if the destination were within reach: into a *relay*, which is memory
-// of their own GPU for what they store and a word in the host's memory for the signal. The proxy looks at these words, one after
-// another, and carries what has been signalled.
+// A *relay* serves kernels that do not know of rings: they store and signal as if they reached the destination. The relay is
+// memory of their own GPU for the data, and a word in host memory for the signal. The proxy polls the words of all relays in
+// turn, and carries the messages that have been signalled.
 //
-// A proxy that fails, as when the runtime refuses a copy, ends all waits of its world, with its sentence. If it does not come to
-// its turn, waits end by their deadlines; it is then told to stop, so that what the messages were of may go.
+// A proxy fails, for example, if the CUDA runtime refuses a copy. It then ends all waits of its world, with its error. A proxy
+// without processor time lets waits end at their deadlines. It is then told to stop, so that memory of messages may be freed.
 //
-// Cost: a call of the runtime for each message and one more for all that are there together, some microseconds; a look at a line
-// of memory for each relay, in turn; a core
-// (device/helper_threads.hpp: whoever knows the compute threads puts it on one of its own).
+// Cost: one call of the runtime per message, and one more for all messages that wait together: some microseconds. Each relay
+// costs one poll of a cache line per turn. A proxy also needs a core, which the program gives it if it knows the number of
+// compute threads (device/helper_threads.hpp).
 #pragma once
 
-#include "comm/proxy_ring.hpp"
-#include "comm/symmetric_memory.hpp"
+#include "comm/core/proxy_ring.hpp"
+#include "comm/core/symmetric_memory.hpp"
 #include "comm/transports/puts_under_way.hpp"
 #include "device/gpu/device_buffer.hpp"
 #include "device/helper_threads.hpp"
@@ -37,8 +37,8 @@
 
 namespace parhelion {
 
-struct CudaAtomics; // comm/gpu/atomics_gpu.cuh
-class EmulatedLink; // comm/transports/nic_emulation.hpp
+struct CudaAtomics; // defined in comm/gpu/atomics_gpu.cuh
+class EmulatedLink; // defined in comm/transports/nic_emulation.hpp
 class GpuHeap;
 
 using GpuProxyRing = ProxyRing<CudaAtomics>;
@@ -47,45 +47,46 @@ using GpuProxyTransport = ProxyTransport<CudaAtomics>;
 struct GpuProxyOptions
 {
     int device = 0;
-    std::size_t places = std::size_t{1} << 16; // of the ring, a power of two; 64 bytes each
-    // Who says when a message arrives; null, or what it gives is null: it is carried at once.
+    std::size_t places = std::size_t{1} << 16; // number of places in the ring, a power of two; 64 bytes each
+    // Returns the emulated link that tells when a message arrives. Without a function or a link the message is carried at once.
     std::function<EmulatedLink*(const Put&)> link_of;
-    // Puts where memory is out of reach; outlives this. Null: it never is.
+    // The heap whose library puts into memory out of reach; it outlives the proxy. Null: all memory is within reach.
     const GpuHeap* heap = nullptr;
-    // Called by the proxy when it fails, with what it failed by.
+    // Called by the proxy when it fails, with the exception.
     std::function<void(std::exception_ptr)> on_failure;
-    // For tests: called by the proxy before it carries a message. What it throws is the proxy's failure.
+    // For tests: called by the proxy before it carries a message. If it throws, the proxy fails with that exception.
     std::function<void(const Put&)> before_each;
 };
 
-// What kernels of a channel's source see in place of the destination: `depth` signals, and what is carried when one of them shows
-// its next epoch. A message has as many bytes as its signal's size word says, which keeps its value until a kernel changes it.
+// A relay takes the place of a channel's destination, for kernels of the channel's source. It has `depth` signals. The proxy
+// carries a message when a signal shows its next epoch. The message has as many bytes as the signal's size word says; that word
+// keeps its value until a kernel changes it.
 struct Relay
 {
-    Put first;          // message of slot 0; bytes and epoch: what all signals show at first
-    std::size_t stride; // bytes from one slot to the next, here and there
+    Put first;          // message of slot 0; all signals show its size and epoch at first
+    std::size_t stride; // bytes from one slot to the next, at source and destination
     int depth;
 };
 
 class GpuProxy
 {
 public:
-    // `memory` has the destinations, and outlives this. Throws DeviceError.
+    // Starts the proxy. `memory` holds the destinations of messages, and outlives the proxy. Throws DeviceError.
     GpuProxy(const SymmetricMemory& memory, const GpuProxyOptions& options);
-    // Carries what is there, also what is due later, and waits for it. Nobody may leave messages any more.
+    // Carries all messages that kernels have left, even those due later, and waits for them. No kernel may leave more then.
     ~GpuProxy() = default;
     GpuProxy(const GpuProxy&) = delete;
     GpuProxy& operator=(const GpuProxy&) = delete;
 
-    // Places for messages of so many signal slots, one each at a time. Throws CommError if there are not as many.
+    // Reserves ring places for messages of `signals` signal slots, one per slot. Throws CommError if too few places are free.
     void reserve(int signals);
     void release(int signals);
-    // Queues nothing more, what kernels have left included: this world has failed. From any thread; returns at once, but for a
-    // call of the runtime that the proxy is in.
+    // Stops carrying messages, including those that kernels have left, because this world has failed. Any thread may call it.
+    // It returns at once, unless the proxy is inside a call of the CUDA runtime.
     void stop();
-    // For kernels on its GPU.
+    // Returns the ring in which kernels on the proxy's GPU leave messages.
     GpuProxyRing* ring() { return ring_.data(); }
-    // The signals of a relay, which is there as long as the proxy. Throws CommError if there are none left.
+    // Opens a relay and returns its signals, which live as long as the proxy. Throws CommError if no signals are left.
     SignalSlot* open(const Relay& relay);
     const std::string& name() const { return thread_.name(); }
 
@@ -109,15 +110,15 @@ private:
     PinnedBuffer<Descriptor> descriptors_;
     DeviceBuffer<GpuProxyRing> ring_;
     ProxyRingReader reader_;
-    PutsUnderWay under_way_; // to other nodes; of the thread
+    PutsUnderWay under_way_; // puts in flight to other nodes; only the proxy's thread uses it
     std::size_t reserved_ = 0;
     PinnedBuffer<SignalSlot> relay_signals_;
-    std::vector<Put> relayed_; // the last of each of these signals that is taken, in their order
-    std::mutex relays_mutex_;  // of both
-    std::mutex mutex_;         // held while something is queued
-    std::map<std::pair<int, std::size_t>, std::size_t> sizes_told_; // of what has been put, by destination and signal
+    std::vector<Put> relayed_;                                      // last put that was taken of each signal of relay_signals_
+    std::mutex relays_mutex_;                                       // guards relay_signals_ and relayed_
+    std::mutex mutex_;                                              // held while work is queued
+    std::map<std::pair<int, std::size_t>, std::size_t> sizes_told_; // last size word put to each (destination, signal)
     bool is_stopped_ = false;
-    HelperThread thread_; // last: it uses all else, and ends first
+    HelperThread thread_; // declared last: it uses all members, and ends first
 };
 
 } // namespace parhelion

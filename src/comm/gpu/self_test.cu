@@ -16,10 +16,10 @@ namespace parhelion {
 namespace {
 
 constexpr int threads = 256, words = 512, rounds = 200;
-// Of the test of a link's rate. So many blocks fill NVLink (bench/results/comm.jsonl: stores).
+// The size and shape of the test of a link's rate. 32 blocks saturate NVLink (bench/results/comm.jsonl: stores).
 constexpr std::size_t rate_bytes = std::size_t{4} << 20;
 constexpr int rate_blocks = 32, rate_rounds = 10;
-constexpr int timings = 3; // of which the best counts, as all else on the machine can only add
+constexpr int timings = 3; // number of repetitions; the best time counts, as other load can only add time
 
 __device__ std::uint64_t pattern(int source, int destination, int i)
 {
@@ -29,16 +29,16 @@ __device__ std::uint64_t pattern(int source, int destination, int i)
 
 struct PairResult
 {
-    int wrong; // words
+    int wrong; // number of words that differed
     std::int64_t ns;
 };
 
-// Purpose        can two ranks exchange messages, and how long does a signal take
-// Work           one block a rank
-// Reads/Writes   own slots / the peer's slots, result in host memory
-// Orders         channel protocol
-// Requires       the peer's kernel running at the same time
-// Cost           one message each way, then signals alone
+// Purpose        tests whether two ranks can exchange messages, and measures the time of a signal
+// Work           each rank runs one block
+// Reads/Writes   reads its own slots, writes the peer's slots and a result in host memory
+// Orders         those of the channel protocol (comm/core/protocol.hpp)
+// Requires       that the peer's kernel runs at the same time
+// Cost           one message each way, then only signals
 __global__ void self_test_kernel(PairSide side, Word epoch, int epochs, PairResult* result)
 {
     const int thread = static_cast<int>(threadIdx.x);
@@ -64,12 +64,12 @@ __global__ void self_test_kernel(PairSide side, Word epoch, int epochs, PairResu
     *result = {wrong, CudaAtomics::nanoseconds() - begin};
 }
 
-// Purpose        how fast two ranks store into each other's memory at once
-// Work           some blocks a rank; 16 bytes a thread, grid-stride
-// Reads/Writes   nothing / the peer's slots, time in host memory
-// Orders         channel protocol: a message begins when that of the peer has arrived
-// Requires       the peer's kernel running at the same time, and all blocks of this one
-// Cost           epochs messages each way
+// Purpose        measures how fast two ranks store into each other's memory at the same time
+// Work           each rank runs some blocks; each thread stores 16 bytes at a time, grid-stride
+// Reads/Writes   reads nothing, writes the peer's slots and a time in host memory
+// Orders         those of the channel protocol: a message begins when the peer's previous one has arrived
+// Requires       that the peer's kernel and all blocks of this one run at the same time
+// Cost           `epochs` messages each way
 __global__ void __launch_bounds__(threads) rate_kernel(PairSide side, Word epoch, int epochs, std::int64_t* ns)
 {
     const std::size_t stride = static_cast<std::size_t>(gridDim.x) * threads;
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(threads) rate_kernel(PairSide side, Word epoch
         for (std::size_t i = thread; i < rate_bytes / sizeof(uint4); i += stride) { to[i] = {thread, thread, thread, thread}; }
         side.signal(e, static_cast<Word>(k) + 1);
         if (!side.wait(e)) { return; }
-        if (k == 0) { begin = CudaAtomics::nanoseconds(); } // both kernels run
+        if (k == 0) { begin = CudaAtomics::nanoseconds(); } // time from which both kernels run
     }
     if (thread == 0) { *ns = CudaAtomics::nanoseconds() - begin; }
 }
@@ -93,7 +93,7 @@ struct Exchange
     {
         results[0] = results[1] = {words, 0};
     }
-    PinnedBuffer<PairResult> results{2}; // of each side
+    PinnedBuffer<PairResult> results{2}; // one result per side
     GpuPair pair;
 };
 
@@ -175,7 +175,7 @@ LinkSpeed time_links_now(const std::vector<int>& devices)
     catch (const SystemError& error)
     {
         slowest.trouble = error.what();
-        static_cast<void>(made.release()); // a GPU may be stuck, and its kernel still use this memory
+        static_cast<void>(made.release()); // never freed: a GPU may hang, and its kernel may still use this memory
     }
     return slowest;
 }
@@ -194,7 +194,7 @@ LinkSpeed time_links(const std::vector<int>& devices)
 
 std::vector<PairTest> self_test(GpuWorld& world)
 {
-    std::vector<int> ranks; // the first of each GPU
+    std::vector<int> ranks; // the first rank of each GPU
     for (int rank = 0; rank < world.ranks(); ++rank)
     {
         const auto is_of_same = [&](int other) { return world.device(other) == world.device(rank); };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Can the GPUs of a world talk? Every two exchange one message each way, compared word by word, and the time of a signal is
-// taken. This runs at the start of a run and in `parhelion doctor`. Cost: a millisecond a pair, and two signal slots a channel.
+// Tests whether the GPUs of a world can communicate. Each pair exchanges one message each way, compares all words, and times a
+// signal. The test runs at the start of a run and in `parhelion doctor`. Cost: 1 ms a pair, and two signal slots a channel.
 //
-// The choice among GPUs also wants the speed of their links. Cost: some milliseconds a pair more, and the start of the GPUs, half
-// a second each.
+// time_links() measures the speed of links, which the choice among GPUs needs. Cost: some milliseconds more per pair, and half
+// a second per GPU, which it starts.
 #pragma once
 
 #include "comm/gpu/world_gpu.hpp"
@@ -16,19 +16,19 @@ namespace parhelion {
 
 struct PairTest
 {
-    int first, second; // ranks
+    int first, second; // numbers of the two ranks
     bool has_native_atomics;
-    double signal_us; // one way: half a round trip between two blocks that wait
+    double signal_us; // time of a signal one way: half a round trip between two waiting blocks
 };
 
-// Every two GPUs, by the first ranks that are theirs; a GPU of several ranks with itself, if there is no other. Throws CommError
-// if a message was wrong or did not come.
+// Tests each pair of GPUs by the first rank of each GPU. A single GPU with several ranks is tested with itself. Returns a
+// result per pair. Throws CommError if a message was wrong or did not arrive.
 std::vector<PairTest> self_test(GpuWorld& world);
-// "6 pairs of GPUs: messages arrive, a signal takes 1.31 to 1.44 us, native atomics"
+// Returns a text like "6 pairs of GPUs: messages arrive, a signal takes 1.31 to 1.44 us, native atomics".
 std::string describe(const std::vector<PairTest>& tests);
 
-// Of the links among these GPUs, which are tested for that in a world of their own; what is wrong with one is told as trouble,
-// within seconds. Found out once in a process.
+// Times the links among these GPUs, and tests the links in a world made for that. A link that fails is reported as trouble,
+// within seconds. The result is measured once per process and kept.
 LinkSpeed time_links(const std::vector<int>& devices);
 
 } // namespace parhelion

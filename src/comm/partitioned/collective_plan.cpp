@@ -9,8 +9,8 @@ namespace parhelion {
 
 namespace {
 
-// Slots of a channel. A member of a ring holds the message that it takes while it sends: with one slot all would wait for each
-// other.
+// Number of slots of a channel. A member of a ring holds the message that it has taken while it sends. With one slot all
+// members would wait for each other.
 constexpr int depth = 2;
 
 const char* name_of(Collective collective)
@@ -28,23 +28,6 @@ const char* name_of(Collective collective)
     }
 }
 
-const char* name_of(ElementType type)
-{
-    switch (type)
-    {
-    case ElementType::Float:
-        return "float";
-    case ElementType::Double:
-        return "double";
-    case ElementType::Half:
-        return "half";
-    case ElementType::Byte:
-        return "byte";
-    default:
-        return "bfloat16";
-    }
-}
-
 const char* name_of(Algorithm algorithm)
 {
     return algorithm == Algorithm::OneShot ? "in one shot" : algorithm == Algorithm::TwoShot ? "in two shots" : "in a ring";
@@ -58,11 +41,22 @@ void expect(bool is_right, Collective collective, const char* why)
 
 } // namespace
 
+const char* name_of(ElementType type)
+{
+    constexpr const char* names[] = {"float", "double", "half", "bfloat16", "byte", "int32", "int64", "uint8"};
+    return names[static_cast<std::size_t>(type)];
+}
+
+const char* name_of(Reduction reduction)
+{
+    constexpr const char* names[] = {"sum", "min", "max", "product", "average"};
+    return names[static_cast<std::size_t>(reduction)];
+}
+
 std::string CollectiveTerms::text() const
 {
     const bool reduces = collective == Collective::AllReduce || collective == Collective::ReduceScatter;
-    const char* const by = reduction == Reduction::Sum ? "sum" : reduction == Reduction::Min ? "min" : "max";
-    std::string how = reduces ? fmt::format(" by {}", by) : "";
+    std::string how = reduces ? fmt::format(" by {}", name_of(reduction)) : "";
     if (collective == Collective::Broadcast) { how = fmt::format(" from member {}", root); }
     return fmt::format("{}{} of {} partitions of {} {} {}", name_of(collective), how, partitions, count, name_of(type),
                        name_of(algorithm));
@@ -102,6 +96,8 @@ CollectivePlan plan_collective(Collective collective, const Elements& elements, 
     const bool is_copied = collective == Collective::AllGather || collective == Collective::Broadcast;
     expect(elements.type != ElementType::Byte || is_copied, collective,
            "bytes are not added or compared: say of which type they are");
+    expect(reduction != Reduction::Average, collective,
+           "an average is of collectives in one call: here it is a sum to be divided");
     expect(elements.partitions >= 1 && elements.partitions <= most_partitions, collective, "it has 1 to 1048576 partitions");
     expect(product_of(elements.partitions, elements.count, bytes_of(elements.type), members.size()).has_value(), collective,
            "its buffers have more bytes than there can be");
@@ -115,6 +111,7 @@ CollectivePlan plan_collective(Collective collective, const Elements& elements, 
     expect(exists(collective, algorithm), collective, "it has no such algorithm");
     std::string name = fmt::format("{} over ranks", name_of(collective));
     for (const int member : members) { name += fmt::format(" {}", member); }
+    if (!options.group.empty()) { name += fmt::format(" of group '{}'", options.group); }
     const Schedule schedule = make_schedule(collective, algorithm, n, place, root);
     const Layouts layouts = layouts_of(collective, schedule, elements.partitions, elements.count);
     const ChannelOptions channel{depth, Credits::Yes, layouts.result.largest() * bytes_of(elements.type), options.first_epoch};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How members of a collective meet and part: what they take, tell each other, and give back. What they do in an epoch is in
-// collectives.cpp.
+// The setup and the end of a member's collective: the memory that it takes, the introductions that members exchange, and the
+// memory that it gives back. The work of an epoch is in collectives.cpp.
 #include "comm/partitioned/collective_state.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ CollectiveState::~CollectiveState()
                   [&engine = engine(), held = held_, epochs = begun,
                    credits = begun > 0 ? last_credits()
                                        : std::vector<std::pair<SignalSlot*, Word>>()](const std::vector<Partner>& partners) {
-                      // Of a member that has gone further a message may be under way: then all stays taken.
+                      // A member that has started more epochs may have a message in flight to this rank: slots stay taken.
                       const auto is_even = [&](const Partner& p) { return p.parting->epochs == epochs; };
                       if (!std::all_of(partners.begin(), partners.end(), is_even)) { return true; }
                       const auto has_come = [](const auto& credit) { return shows<HostAtomics>(credit.first, credit.second); };
@@ -145,18 +145,18 @@ void CollectiveState::connect()
             links[place] = make_link(static_cast<int>(place), p, *introductions_[place]);
         }
     }
-    is_connected_.store(true, std::memory_order_release); // the links -> other threads
+    is_connected_.store(true, std::memory_order_release); // releases the links to other threads
     if (is_active()) { engine().list_locked(*this); }
 }
 
-// With the member of this place, whose slots and signals for this member begin where it says.
+// Returns the link to the member at this place; `there` tells where its slots and signals for this member begin.
 CollectiveState::Link CollectiveState::make_link(int place, int partition, const Introduction& there) const
 {
     World& world = engine().world();
     SymmetricMemory& memory = world.memory();
     const int rank = engine().rank(), peer = plan_.members[static_cast<std::size_t>(place)], depth = plan_.channel.depth;
     const std::size_t source = index_of(sources_, place), sink = index_of(sinks_, place);
-    const std::size_t number = static_cast<std::size_t>(partition) * static_cast<std::size_t>(depth); // of the first slot
+    const std::size_t number = static_cast<std::size_t>(partition) * static_cast<std::size_t>(depth); // partition's first slot
     const std::size_t channels = partitions_.size() * static_cast<std::size_t>(depth);
     Link link;
     if (plan_.sends_to(place))
@@ -183,7 +183,7 @@ CollectiveState::Link CollectiveState::make_link(int place, int partition, const
     return link;
 }
 
-// The first messages need no credit: what slots show that have been used before is no credit of this collective's.
+// The first messages need no credit: a reused credit slot shows an old epoch then, which is no credit of this collective.
 bool CollectiveState::may_send(const Link& link) const
 {
     return link.sender.next_epoch() - first_epoch_ < static_cast<Word>(plan_.channel.depth) || link.sender.is_ready();
@@ -203,7 +203,7 @@ Word CollectiveState::last_epoch() const
     return last;
 }
 
-// Of each credit slot that is still to be set, or has been: by which epoch.
+// Returns, for each credit slot of a channel on which a message was sent, the slot and the epoch of its last credit.
 std::vector<std::pair<SignalSlot*, Word>> CollectiveState::last_credits()
 {
     std::vector<std::pair<SignalSlot*, Word>> credits;

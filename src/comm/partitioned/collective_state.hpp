@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "comm/channel.hpp"
 #include "comm/partitioned/collective_plan.hpp"
 #include "comm/partitioned/engine.hpp"
+#include "comm/world/channel.hpp"
 
 namespace parhelion {
 
-// One collective of a rank. Any thread that finds a partition free moves it on, as far as it goes without waiting: who marks it,
-// and whoever of the rank waits for something.
+// One rank's side of a collective. Any thread that finds a partition free executes its steps as far as possible without
+// waiting. These are threads that mark partitions, and threads of this rank that wait for any of its requests.
 //
-// Of each partition there is a channel from a member to each that it sends to (comm/protocol.hpp). What a member has of all its
-// channels lies together: slots and signals of those from one member, partition by partition, then of those from the next, and
-// likewise credits. So a few numbers tell a member all it must know of another one.
+// For each partition there is a channel from a member to every member that it sends to (comm/core/protocol.hpp). The payload
+// slots and signal slots of all channels to a member lie together: first those from one source, by partition, then those from
+// the next source. Credit slots are ordered in the same way. So a few numbers describe the slots to another member.
 class CollectiveState : public RequestState
 {
 public:
@@ -20,7 +20,7 @@ public:
     ~CollectiveState() override;
 
     void pready(int partition);
-    void pready_range(int first, int last); // all or none
+    void pready_range(int first, int last); // marks all partitions of the range, or none on an error
     bool parrived(int partition);
     bool advance() override;
     void help() override;
@@ -36,15 +36,15 @@ private:
         HostSender sender;
         HostReceiver receiver;
     };
-    // A partition on its way through the schedule.
+    // The progress of one partition through the schedule.
     struct Partition
     {
-        std::vector<Link> links;            // by place; that of this rank, and what is not needed, is unused
-        std::atomic<Word> ready = 0;        // the epoch for which it has been marked; release: the input -> acquire
-        std::atomic<Word> done = 0;         // the epoch whose result is there; release: the result -> acquire
-        std::atomic<bool> is_taken = false; // by a thread, which has the links and `step` for itself
+        std::vector<Link> links;            // channels by the other member's place; unused for this rank and where no messages go
+        std::atomic<Word> ready = 0;        // the last epoch for which the input was marked; stored with release, after the input
+        std::atomic<Word> done = 0;         // the last epoch whose result is complete; stored with release, after the result
+        std::atomic<bool> is_taken = false; // set by a thread, which alone may then use the links and `step`
         std::size_t step = 0;
-        std::vector<const std::byte*> terms; // of a step that is executed; kept, so that no epoch allocates
+        std::vector<const std::byte*> terms; // addresses of the terms of the executing step; kept, so that no epoch allocates
         std::vector<std::byte*> outs;
     };
 
@@ -54,14 +54,14 @@ private:
         Awaited awaited;
     };
 
-    // What a member tells another one: what both must ask for, and where its slots for that one are.
+    // The message by which a member introduces itself: its arguments, and where its slots for the other member are.
     struct Introduction
     {
         CollectiveTerms terms;
-        Word first_epoch; // the least: the greatest of all members counts
+        Word first_epoch; // least epoch that this member can use; all members use the greatest of these
         std::size_t slots, signals, credits;
     };
-    struct Held // of this rank's arenas
+    struct Held // memory that this rank has taken from its own arenas
     {
         Window slots, staging;
         SignalBlock signals, credits;
@@ -70,20 +70,20 @@ private:
     void begin_epoch() override {}
     void agree(std::size_t partner, const Bytes& introduction) override;
     void meet(std::size_t partner, const Bytes& introduction) override;
-    void connect(); // once all members have introduced themselves
+    void connect(); // makes the links once all members have introduced themselves
     void take_memory();
     static void give_back(PartitionedEngine& engine, const Held& held);
     Link make_link(int place, int partition, const Introduction& there) const;
     bool may_send(const Link& link) const;
-    Word last_epoch() const; // the latest of all links
+    Word last_epoch() const; // the latest epoch of all links
     std::vector<std::pair<SignalSlot*, Word>> last_credits();
     bool has_input(const Partition& partition) const;
     bool is_done(const Partition& partition) const { return partition.done.load(std::memory_order_acquire) == nth(); }
     void expect_markable(int partition) const;
     void expect_unmarked(int partition) const;
     void mark(int partition);
-    void move_on(int partition); // unless another thread is at it
-    Late find_late();            // what this member waits for; of its own partitions if they are not ready
+    void move_on(int partition); // does nothing while another thread moves the partition on
+    Late find_late();            // returns the member that this one waits for; itself, if its own partitions are not ready
     bool can_do(Partition& partition, const Step& step);
     void execute(Partition& partition, int number, const Step& step);
 
@@ -91,15 +91,15 @@ private:
     const std::byte* const input_;
     std::byte* const result_;
     const bool takes_input_;
-    const std::size_t stride_;             // of slots
-    std::vector<int> sources_, sinks_;     // places
-    std::vector<std::size_t> of_partners_; // places
+    const std::size_t stride_;             // bytes from one slot to the next
+    std::vector<int> sources_, sinks_;     // places of members that send to this one; places of members that it sends to
+    std::vector<std::size_t> of_partners_; // place in the group of each partner
     Held held_;
     Word first_epoch_;
-    std::vector<std::optional<Introduction>> introductions_; // by place
+    std::vector<std::optional<Introduction>> introductions_; // introductions of members, by place
     std::vector<Partition> partitions_;
     std::atomic<bool> is_connected_ = false;
-    std::atomic<int> marking_ = 0; // threads in pready(): an epoch ends when they have left
+    std::atomic<int> marking_ = 0; // number of threads in pready(); an epoch ends only when it is 0
 };
 
 } // namespace parhelion

@@ -45,7 +45,7 @@ void CollectiveState::expect_unmarked(int partition) const
 void CollectiveState::mark(int partition)
 {
     Word last = nth() - 1;
-    marking_.fetch_add(1, std::memory_order_relaxed); // before the mark, which lets the epoch end
+    marking_.fetch_add(1, std::memory_order_relaxed); // counted before the mark, which allows the epoch to end
     if (!partitions_[static_cast<std::size_t>(partition)].ready.compare_exchange_strong(last, nth(), std::memory_order_release,
                                                                                         std::memory_order_relaxed))
     {
@@ -53,7 +53,7 @@ void CollectiveState::mark(int partition)
         refuse_second_mark(partition);
     }
     move_on(partition);
-    marking_.fetch_sub(1, std::memory_order_release); // this thread reads nothing of the epoch any more -> its end
+    marking_.fetch_sub(1, std::memory_order_release); // releases the epoch: this thread reads no more of its data
 }
 
 bool CollectiveState::parrived(int partition)
@@ -67,7 +67,7 @@ bool CollectiveState::parrived(int partition)
 
 bool CollectiveState::advance()
 {
-    if (is_broken() || !knows_peer() || !is_active()) { return true; } // until a letter comes
+    if (is_broken() || !knows_peer() || !is_active()) { return true; } // idle until a letter comes
     help();
     return is_complete();
 }
@@ -90,7 +90,7 @@ void CollectiveState::move_on(int number)
     if (!knows_peer() || !has_input(partition) || is_done(partition)) { return; }
     if (partition.is_taken.exchange(true, std::memory_order_acquire)) { return; }
     const std::vector<Step>& steps = plan_.schedule.steps;
-    if (!is_done(partition)) // asked again: the thread before may have come to the end
+    if (!is_done(partition)) // checked again, since the thread that had the partition before may have finished it
     {
         while (partition.step < steps.size() && can_do(partition, steps[partition.step]))
         {
@@ -103,7 +103,7 @@ void CollectiveState::move_on(int number)
             partition.done.store(nth(), std::memory_order_release);
         }
     }
-    partition.is_taken.store(false, std::memory_order_release); // the step, the channels -> who takes it next
+    partition.is_taken.store(false, std::memory_order_release); // releases the step and the links to the next thread
 }
 
 bool CollectiveState::can_do(Partition& partition, const Step& step)
@@ -148,7 +148,7 @@ void CollectiveState::execute(Partition& partition, int number, const Step& step
     if (step.is_kept)
     {
         std::byte* const kept = result_ + result.begin * element;
-        if (step.terms > 1 || kept != terms[0]) { outs.push_back(kept); } // a copy to itself is none
+        if (step.terms > 1 || kept != terms[0]) { outs.push_back(kept); } // a chunk already in its place is not copied
     }
     combine_on_cpu(plan_.elements.type, plan_.reduction, terms.data(), step.terms, outs.data(), static_cast<int>(outs.size()),
                    result.count);
@@ -186,7 +186,7 @@ CollectiveState::Late CollectiveState::find_late()
         partition.is_taken.store(false, std::memory_order_release);
         if (late.awaited != Awaited::Nothing) { return late; }
     }
-    return {0, rank, Awaited::Nothing}; // what was awaited has just come
+    return {0, rank, Awaited::Nothing}; // the awaited message has just arrived
 }
 
 std::string CollectiveState::lacks()
@@ -203,7 +203,7 @@ FailureRecord CollectiveState::record(const Watch& watch)
     return {engine().rank(), late.peer, -1, late.awaited, nth(), nth() - 1, 0, *watch.tag};
 }
 
-// --- what callers have
+// --- the interface of callers
 
 CollectiveRequest::CollectiveRequest(std::unique_ptr<CollectiveState> state) : PartitionedRequest(std::move(state)) {}
 
@@ -235,6 +235,7 @@ public:
         {
             throw PartitionedError(Misuse::Null, fmt::format("Partitioned {}: a buffer is null.", plan.name));
         }
+        const PartitionedEngine::Turn turn(engine);
         RequestName name = engine.name_of_collective(plan.name.substr(plan.name.find(" over ")));
         name.text = plan.name;
         auto state = std::make_unique<CollectiveState>(engine, std::move(plan), source, target, std::move(name));

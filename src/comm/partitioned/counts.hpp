@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitions of two sides that count differently. A buffer has `send` partitions where it comes from and `receive` partitions
-// where it goes, both equal shares of its bytes. `per_signal` neighbouring send partitions, the last time maybe fewer, travel
-// under one signal.
+// Relates the partitions of source and destination, which may cut one buffer into different numbers of partitions. The source
+// has `send` partitions and the destination has `receive` partitions, equal shares of the buffer. `per_signal` neighbouring
+// send partitions travel under one signal; the last signal may have fewer.
 //
-// All in integers and in shares of the buffer, not in bytes: receive partition j is the part from j / receive to
-// (j + 1) / receive of it, also of a buffer without bytes. Cost: two divisions.
+// All results are exact integers. Partitions are shares of the buffer, not bytes: receive partition j is the share from j /
+// receive to (j + 1) / receive, even of an empty buffer. Cost: two divisions.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -24,13 +24,13 @@ struct PartitionCounts
 
     PARHELION_HD constexpr int signals() const { return (send - 1) / per_signal + 1; }
     PARHELION_HD constexpr int signal_of(int send_partition) const { return send_partition / per_signal; }
-    // How many send partitions share a signal.
+    // Returns how many send partitions travel under this signal.
     PARHELION_HD constexpr int members(int signal) const
     {
         const int rest = send - signal * per_signal;
         return rest < per_signal ? rest : per_signal;
     }
-    // The signals without which a receive partition is not whole.
+    // Returns the signals that must have arrived before this receive partition is complete.
     PARHELION_HD constexpr SignalRange needed_by(int receive_partition) const
     {
         const std::int64_t s = send, r = receive, j = receive_partition;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/partitioned/engine.hpp"
 
-#include "comm/failures.hpp"
+#include "comm/core/failures.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -10,8 +10,7 @@
 namespace parhelion {
 
 PartitionedEngine::PartitionedEngine(World& world, int rank)
-    : world_(world), rank_(rank), post_(world.bootstrap(), rank), signals_(world.memory(), rank),
-      owner_(std::this_thread::get_id())
+    : world_(world), rank_(rank), post_(world.bootstrap(), rank), signals_(world.memory(), rank)
 {
 }
 
@@ -32,7 +31,7 @@ RequestName PartitionedEngine::name_of_message(const Envelope& envelope, bool is
     return {fmt::format("from rank {} to rank {}", source, destination), {std::move(here), nth}, std::move(there)};
 }
 
-// The nth of these members finds the nth of the others, whatever its kind: so calls in another order are noticed.
+// Collectives of the same members match by their number only, whatever their kind, so that calls in different order are noticed.
 RequestName PartitionedEngine::name_of_collective(const std::string& members) const
 {
     const std::string both = "collective of" + members;
@@ -43,7 +42,7 @@ RequestName PartitionedEngine::name_of_collective(const std::string& members) co
 
 void PartitionedEngine::introduce(RequestState& state)
 {
-    const Address& here = state.name().here;
+    const RequestAddress& here = state.name().here;
     const std::string key = here.text();
     const std::scoped_lock lock(mutex_);
     living_.emplace(key, &state);
@@ -56,7 +55,7 @@ void PartitionedEngine::introduce(RequestState& state)
     if (early.empty()) { return; }
     for (Early& said : early.mapped())
     {
-        // In this order: it may ask for the same, but is of no more use.
+        // The parting is handled first: even if the partner's request asks for the same, it is of no more use.
         if (said.parting) { state.hear(said.from, {Letter::Kind::Parted, here, bytes_of(*said.parting)}); }
         state.hear(said.from, {Letter::Kind::Made, here, std::move(said.introduction)});
     }
@@ -90,7 +89,7 @@ void PartitionedEngine::hear(int from, const Letter& letter)
     retired_.erase(retired);
 }
 
-// Of a request that has not been made yet, or has been freed and forgotten.
+// Handles a letter to a request that has not been made here yet, or that has been freed and forgotten.
 void PartitionedEngine::hear_of_unknown(int from, const Letter& letter)
 {
     if (letter.kind == Letter::Kind::Made && letter.to.number < number(letter.to.envelope))
@@ -109,15 +108,15 @@ void PartitionedEngine::hear_of_unknown(int from, const Letter& letter)
     {
         if (said.from != from) { continue; }
         said.parting = from_bytes<Parting>(letter.body);
-        say_parted(from, letter.to, {}); // nothing here will ever use what it has told
+        say_parted(from, letter.to, {}); // this rank will never use the introduction's slots
         parted_early_.push_back(key);
         forget_oldest_parted();
         return;
     }
 }
 
-// Addresses of both sides differ in the first word alone.
-void PartitionedEngine::say_parted(int to, const Address& here, const Parting& parting)
+// Tells the other side that the request `here` is freed. The addresses of the two sides differ only in the first word.
+void PartitionedEngine::say_parted(int to, const RequestAddress& here, const Parting& parting)
 {
     const std::size_t word = here.envelope.find(' ');
     const std::string first = here.envelope.substr(0, word);
@@ -125,7 +124,7 @@ void PartitionedEngine::say_parted(int to, const Address& here, const Parting& p
     post_.send(to, {Letter::Kind::Parted, {there + here.envelope.substr(word), here.number}, bytes_of(parting)});
 }
 
-// Of what was made and freed elsewhere, and never here, some is kept: who makes its side late may be told what was asked for.
+// Bounds the number of remembered requests that others have made and freed, but this rank never made; late sides may check them.
 void PartitionedEngine::forget_oldest_parted()
 {
     constexpr std::size_t most_kept = 1024;
@@ -144,13 +143,13 @@ void PartitionedEngine::part(const RequestState& state, const Parting& parting, 
 {
     const std::string key = state.name().here.text();
     living_.erase(key);
-    // Where the rank's program ends, or is unwound, others hear of that, and of its reason.
+    // If the rank's program ends or is unwound, other ranks learn of that and the reason, so they need no letters.
     if (is_leaving_ || std::uncaught_exceptions() > 0) { return; }
     Retired retired{state.partners(), parting, std::move(give_back)};
     bool is_awaited = false;
     for (Partner& partner : retired.partners)
     {
-        const Address there{state.name().envelope_there, state.name().here.number};
+        const RequestAddress there{state.name().envelope_there, state.name().here.number};
         if (post_.take_back(partner.rank, Letter::Kind::Made, there)) { partner.parting = Parting{}; }
         else { post_.send(partner.rank, {Letter::Kind::Parted, there, bytes_of(parting)}); }
         is_awaited = is_awaited || !partner.parting;
@@ -178,13 +177,13 @@ Window PartitionedEngine::allocate(std::size_t bytes)
     }
     catch (const MemoryFull&)
     {
-        advance(); // others may have parted meanwhile
+        advance(); // reads letters, as partners may have freed their requests meanwhile
         settle_rest();
     }
     return world_.memory().allocate(rank_, bytes);
 }
 
-// --- moving on
+// --- advancing requests
 
 void PartitionedEngine::list(RequestState& state)
 {
@@ -206,13 +205,6 @@ void PartitionedEngine::forget(RequestState& state)
 void PartitionedEngine::advance()
 {
     world_.transport().progress();
-    if (!is_owner())
-    {
-        const std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock) { return; } // another thread is at it
-        for (RequestState* const state : listed_) { state->help(); }
-        return;
-    }
     const std::scoped_lock lock(mutex_);
     read_letters();
     if (!settling_.empty()) { settle_rest(); }
@@ -222,14 +214,46 @@ void PartitionedEngine::advance()
     });
 }
 
+void PartitionedEngine::help()
+{
+    world_.transport().progress();
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) { return; } // another thread has the lock and does the work
+    for (RequestState* const state : listed_) { state->help(); }
+}
+
 // --- waiting
 
-bool PartitionedEngine::has_lost_peer(RequestState& state) const
+CallPeer& PartitionedEngine::call_peer(int rank)
 {
-    const FailureRecord record = state.record(watch());
+    if (const auto known = call_peers_.find(rank); known != call_peers_.end()) { return known->second; }
+    if (const auto reserved = reserved_for_calls_.extract(rank))
+    {
+        world_.memory().release(rank_, reserved.mapped().slots);
+        const bool is_staged = world_.transport().reach_payload(rank_, rank, 0) == nullptr;
+        if (is_staged) { world_.memory().release(rank_, reserved.mapped().staging); }
+    }
+    const std::string label = "collective calls";
+    const ChannelOptions options{CallPeer::depth, Credits::Yes, CallPeer::capacity};
+    ReceiveChannel receive = world_.open_receive(label, rank, rank_, options); // first, as memory may be full
+    return call_peers_.emplace(rank, CallPeer{{world_.open_send(label, rank_, rank, options), std::move(receive)}}).first->second;
+}
+
+void PartitionedEngine::reserve_call_peers()
+{
+    for (int rank = 0; rank < world_.ranks(); ++rank)
+    {
+        if (rank == rank_) { continue; }
+        const Window slots = allocate(CallPeer::slot_bytes);
+        reserved_for_calls_[rank] = {slots, allocate(CallPeer::slot_bytes)};
+    }
+}
+
+bool PartitionedEngine::is_lost(const FailureRecord& record) const
+{
     if (record.peer == rank_ || record.awaited == Awaited::Ready || !world_.has_left(record.peer)) { return false; }
-    // All that it has sent is here only if it stores itself, and leaves letters itself. Else some may come later: until the
-    // deadline.
+    // All that the lost peer has sent is here only if it stores into this memory itself, and posts letters itself. Otherwise
+    // messages may still arrive, and the wait goes on until the deadline.
     const RankRange here = world_.here();
     const bool is_here = record.peer >= here.first && record.peer < here.first + here.count;
     const bool are_letters_here = is_here || record.awaited != Awaited::Opening;
@@ -250,7 +274,7 @@ void PartitionedEngine::give_up(RequestState& state, bool has_expired)
 void PartitionedEngine::wait_until(RequestState& state, const std::function<bool()>& done)
 {
     constexpr unsigned polls_per_look = 256;
-    world_.expect_whole(rank_); // after a failure the run is over, also for who would not have to wait
+    world_.expect_whole(rank_); // after a failure even ranks that need not wait must fail
     Patience<HostAtomics> patience(watch());
     bool has_expired = false, is_last_look = false;
     for (unsigned polls = 1;; ++polls)
@@ -263,9 +287,9 @@ void PartitionedEngine::wait_until(RequestState& state, const std::function<bool
         if (is_last_look) { give_up(state, has_expired); }
         const Verdict verdict = patience.next();
         if (verdict == Verdict::Aborted) { world_.throw_failure(rank_, verdict); }
-        // What a rank has sent before it left is there by the look after.
+        // Messages that a lost rank sent before it left are visible at the next look, so that look is the last.
         has_expired = verdict == Verdict::Expired;
-        is_last_look = has_expired || (polls % polls_per_look == 0 && has_lost_peer(state));
+        is_last_look = has_expired || (polls % polls_per_look == 0 && is_lost(state.record(watch())));
     }
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// All partitioned requests of a rank: has them hear from those of other ranks, moves them on, waits, and gives back what freed
-// ones had. Letters, slots and memory are the business of the rank's own thread alone.
+// The engine of all partitioned requests of a rank. It exchanges letters with the engines of other ranks, advances requests,
+// waits, and gives back what freed requests held. Only the thread that has the rank's turn handles letters, slots and memory.
 #pragma once
 
+#include "comm/partitioned/call_peer.hpp"
 #include "comm/partitioned/requests.hpp"
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 
 namespace parhelion {
@@ -24,38 +25,69 @@ public:
     const Watch& watch() const { return world_.watch(rank_); }
     SignalPool& signals() { return signals_; }
     Allocations& allocations() { return allocations_; }
-    bool is_owner() const { return std::this_thread::get_id() == owner_; }
+    // The turn of a rank, a lock that every call takes, so that the rank's calls come from one thread at a time. A thread in
+    // parrived() takes the turn only if it is free, and then does the work of the rank's own thread.
+    class Turn
+    {
+    public:
+        explicit Turn(PartitionedEngine& engine) : engine_(&engine) // waits for a thread in parrived(), which takes little time
+        {
+            while (engine.turn_.test_and_set(std::memory_order_acquire)) { HostAtomics::pause(0); }
+        }
+        Turn(PartitionedEngine& engine, std::try_to_lock_t)
+            : engine_(engine.turn_.test_and_set(std::memory_order_acquire) ? nullptr : &engine)
+        {
+        }
+        ~Turn()
+        {
+            if (engine_ != nullptr) { engine_->turn_.clear(std::memory_order_release); }
+        }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
 
-    // The name of the next message with this envelope, and of the next collective of these members; it is that of the one that is
-    // introduced.
+        bool is_taken() const { return engine_ != nullptr; }
+
+    private:
+        PartitionedEngine* engine_;
+    };
+
+    // These two return the name of the next message with this envelope, or of the next collective of these members. The request
+    // that is introduced next gets this name.
     RequestName name_of_message(const Envelope& envelope, bool is_send) const;
     RequestName name_of_collective(const std::string& members) const;
-    // Tells its partners of a request that has been made, and it of what they have said.
+    // Announces a new request to its partners, and gives the request the letters that partners have already sent to it.
     void introduce(RequestState& state);
-    // An answer to a partner.
+    // Sends a letter of this kind and body from a request to one of its partners.
     void answer(const RequestState& state, int partner, Letter::Kind kind, Bytes body);
-    // A request is freed: tells its partners. give_back: what it holds, once all of them have parted; false: not yet. It is not
-    // called if something is under way that nobody waits for.
+    // Tells the partners of a freed request that it is freed. Once all partners have freed theirs, give_back returns what the
+    // request held. It is called again while it returns false, and never if nobody waits for something that is still in flight.
     using GiveBack = std::function<bool(const std::vector<Partner>& partners)>;
     void part(const RequestState& state, const Parting& parting, GiveBack give_back);
-    // It goes in the middle of an epoch, and all that it holds stays taken.
+    // Forgets a request that is destroyed in the middle of an epoch. The slots and memory that it holds stay taken.
     void abandon(const RequestState& state) { living_.erase(state.name().here.text()); }
 
-    // The rank's program has ended: requests that go from now on tell nobody.
+    // Declares that the rank's program has ended. Requests that are destroyed from now on send no letters to their partners.
     void leave() { is_leaving_ = true; }
 
-    // In this rank's arena. Throws MemoryFull.
+    // Allocates in this rank's arena. Throws MemoryFull.
     Window allocate(std::size_t bytes);
 
     void list(RequestState& state);
     void list_locked(RequestState& state);
     void forget(RequestState& state);
-    // Moves all listed requests on: as far as they go by the rank's own thread, which alone reads letters; sends what is marked
-    // by any other.
+    // Reads letters and advances all listed requests. For the thread that has the rank's turn.
     void advance();
-    // Held while a request is listed or unlisted, moved on, hears a letter, or begins or ends an epoch.
+    // Sends the partitions of listed requests that are marked ready. For any thread.
+    void help();
+    // The lock is held while a request is listed or unlisted, moved on, gets a letter, or begins or ends an epoch.
     std::mutex& mutex() { return mutex_; }
-    // Until done() is true, at the longest for the deadline; `state` tells what it lacked.
+    // Returns the channels to and from another rank for collectives of one call. The first call for a rank makes them.
+    CallPeer& call_peer(int rank);
+    // Reserves the memory of all these channels, so that later allocations cannot use it up. Throws MemoryFull.
+    void reserve_call_peers();
+    // Returns true if the record's wait cannot end: its peer's program has ended, and all that the peer has sent is here.
+    bool is_lost(const FailureRecord& record) const;
+    // Waits until done() is true, or throws at the deadline. The text of the error says what `state` waited for.
     void wait_until(RequestState& state, const std::function<bool()>& done);
 
 private:
@@ -65,7 +97,7 @@ private:
         Parting parting;
         GiveBack give_back;
     };
-    // What another rank has said to a request that has not been made here yet.
+    // A request of another rank whose counterpart here has not been made yet, with the letters that it has sent.
     struct Early
     {
         int from;
@@ -76,11 +108,10 @@ private:
     void read_letters();
     void hear(int from, const Letter& letter);
     void hear_of_unknown(int from, const Letter& letter);
-    void say_parted(int to, const Address& here, const Parting& parting);
+    void say_parted(int to, const RequestAddress& here, const Parting& parting);
     void forget_oldest_parted();
     void settle(Retired&& retired);
     void settle_rest();
-    bool has_lost_peer(RequestState& state) const;
     [[noreturn]] void give_up(RequestState& state, bool has_expired);
 
     World& world_;
@@ -88,16 +119,22 @@ private:
     Post post_;
     SignalPool signals_;
     Allocations allocations_;
-    std::unordered_map<std::string, Word> made_;                // requests, by envelope
-    std::unordered_map<std::string, RequestState*> living_;     // by address
-    std::unordered_map<std::string, std::vector<Early>> early_; // by address
-    std::deque<std::string> parted_early_;                      // addresses of those that have been freed already
-    std::unordered_map<std::string, Retired> retired_;          // by address: some partners have not parted
-    std::vector<Retired> settling_;                             // all have; the last credits may be under way
+    std::unordered_map<std::string, Word> made_;                // number of requests made so far, by envelope
+    std::unordered_map<std::string, RequestState*> living_;     // requests that exist, by the text of their address
+    std::unordered_map<std::string, std::vector<Early>> early_; // letters to requests that do not exist yet, by address
+    std::deque<std::string> parted_early_;                      // addresses in early_ of requests that have been freed already
+    std::unordered_map<std::string, Retired> retired_;          // freed requests with partners that are not freed, by address
+    std::vector<Retired> settling_;                             // freed requests without such partners; credits may be in flight
     bool is_leaving_ = false;
-    const std::thread::id owner_;
-    std::mutex mutex_; // of listed_, and of who is active
+    std::atomic_flag turn_ = ATOMIC_FLAG_INIT;
+    std::mutex mutex_; // guards listed_, and whether each request is active
     std::vector<RequestState*> listed_;
+    struct ReservedForCalls
+    {
+        Window slots, staging;
+    };
+    std::map<int, CallPeer> call_peers_; // by rank; this and the next only for the thread with the turn
+    std::map<int, ReservedForCalls> reserved_for_calls_;
 };
 
 } // namespace parhelion

@@ -10,6 +10,8 @@ namespace parhelion {
 
 namespace {
 
+using Turn = PartitionedEngine::Turn;
+
 void check(const World& world, const Partitioning& partitioning, const Envelope& envelope)
 {
     const auto refuse = [](const std::string& why) {
@@ -52,8 +54,20 @@ std::optional<std::size_t> product_of(int partitions, std::size_t count, std::si
 PartitionedRequest::PartitionedRequest() = default;
 PartitionedRequest::PartitionedRequest(std::unique_ptr<RequestState> state) : state_(std::move(state)) {}
 PartitionedRequest::PartitionedRequest(PartitionedRequest&&) noexcept = default;
-PartitionedRequest& PartitionedRequest::operator=(PartitionedRequest&&) noexcept = default;
-PartitionedRequest::~PartitionedRequest() = default;
+PartitionedRequest& PartitionedRequest::operator=(PartitionedRequest&& other) noexcept
+{
+    end();
+    state_ = std::move(other.state_);
+    return *this;
+}
+PartitionedRequest::~PartitionedRequest() { end(); }
+
+void PartitionedRequest::end() noexcept
+{
+    if (!state_) { return; }
+    const Turn turn(state_->engine());
+    state_.reset();
+}
 
 RequestState& PartitionedRequest::state() const
 {
@@ -61,21 +75,41 @@ RequestState& PartitionedRequest::state() const
     return *state_;
 }
 
-void PartitionedRequest::start() { state().start(); }
-void PartitionedRequest::pbuf_prepare() { state().pbuf_prepare(); }
+void PartitionedRequest::start()
+{
+    const Turn turn(state().engine());
+    state().start();
+}
+
+void PartitionedRequest::pbuf_prepare()
+{
+    const Turn turn(state().engine());
+    state().pbuf_prepare();
+}
 
 void PartitionedRequest::wait()
 {
-    if (state_) { state_->finish(); }
+    if (!state_) { return; }
+    const Turn turn(state_->engine());
+    state_->finish();
 }
 
-bool PartitionedRequest::test() { return !state_ || state_->test(); }
+bool PartitionedRequest::test()
+{
+    if (!state_) { return true; }
+    const Turn turn(state_->engine());
+    return state_->test();
+}
+
 bool PartitionedRequest::is_active() const { return state_ && state_->is_active(); }
 
 void PartitionedRequest::free()
 {
-    if (state().is_active() && !state().is_broken()) { state().refuse(Misuse::Active, "free() before wait()"); }
-    state_.reset();
+    RequestState& of = state();
+    // After a failure of the world nobody waits for the request any more, so that it may be freed.
+    const bool is_waited_for = of.is_active() && !of.is_broken() && of.engine().world().is_whole(of.engine().rank());
+    if (is_waited_for) { of.refuse(Misuse::Active, "free() before wait()"); }
+    end();
 }
 
 SendRequest::SendRequest(std::unique_ptr<SendState> state) : PartitionedRequest(std::move(state)) {}
@@ -100,7 +134,18 @@ Partitioned::Partitioned(Communicator& communicator)
 }
 Partitioned::~Partitioned() = default;
 
-void Partitioned::leave() { engine_->leave(); }
+void Partitioned::reserve_for_calls() { engine_->reserve_call_peers(); }
+
+void Partitioned::progress()
+{
+    if (const Turn turn(*engine_, std::try_to_lock); turn.is_taken()) { engine_->advance(); }
+}
+
+void Partitioned::leave()
+{
+    const Turn turn(*engine_);
+    engine_->leave();
+}
 
 std::span<std::byte> Partitioned::allocate(std::size_t bytes)
 {
@@ -108,7 +153,8 @@ std::span<std::byte> Partitioned::allocate(std::size_t bytes)
     {
         throw PartitionedError(Misuse::BadArgument, fmt::format("Symmetric memory: {} bytes are more than there can be.", bytes));
     }
-    // Also none have a place of their own, by which they are given back.
+    const Turn turn(*engine_);
+    // An empty piece has an address of its own, too, by which it is released.
     const Window window = engine_->allocate(std::max<std::size_t>(bytes, 1));
     std::byte* const begin = engine_->world().memory().payload(engine_->rank(), window.offset);
     engine_->allocations().add(begin, bytes);
@@ -117,6 +163,7 @@ std::span<std::byte> Partitioned::allocate(std::size_t bytes)
 
 void Partitioned::release(std::span<std::byte> memory)
 {
+    const Turn turn(*engine_);
     engine_->allocations().remove(memory.data(), memory.size());
     SymmetricMemory& all = engine_->world().memory();
     const auto offset = static_cast<std::size_t>(memory.data() - all.payload(engine_->rank(), 0));
@@ -134,6 +181,7 @@ SendRequest Partitioned::psend_init(const std::byte* buffer, Partitioning partit
                                fmt::format("Partitioned message: {} partitions a signal.", options.per_signal));
     }
     expect_buffer(buffer, bytes);
+    const Turn turn(*engine_);
     auto state =
         std::make_unique<SendState>(*engine_, buffer, partitioning, envelope, engine_->name_of_message(envelope, true), options);
     state->keep(engine_->allocations().use(buffer, bytes));
@@ -146,13 +194,18 @@ ReceiveRequest Partitioned::precv_init(std::byte* buffer, Partitioning partition
     check(engine_->world(), partitioning, envelope);
     const std::size_t bytes = static_cast<std::size_t>(partitioning.partitions) * partitioning.bytes;
     expect_buffer(buffer, bytes);
-    if (!engine_->allocations().holds(buffer, bytes))
+    const Turn turn(*engine_);
+    const SymmetricMemory& memory = engine_->world().memory();
+    const bool is_symmetric = engine_->allocations().holds(buffer, bytes);
+    if (!is_symmetric && memory.touches(engine_->rank(), buffer, bytes))
     {
-        throw PartitionedError(Misuse::NotSymmetric, "Partitioned message: the buffer of a receive request is not in its rank's "
-                                                     "symmetric memory. Take it from allocate().");
+        throw PartitionedError(Misuse::NotSymmetric,
+                               "Partitioned message: the buffer of a receive request is in its rank's symmetric "
+                               "memory, and not within what one call of allocate() has given.");
     }
-    auto state =
-        std::make_unique<ReceiveState>(*engine_, buffer, partitioning, envelope, engine_->name_of_message(envelope, false));
+    std::byte* const place = is_symmetric ? buffer : memory.payload(engine_->rank(), engine_->allocate(bytes).offset);
+    auto state = std::make_unique<ReceiveState>(*engine_, buffer, place, partitioning, envelope,
+                                                engine_->name_of_message(envelope, false));
     state->keep(engine_->allocations().use(buffer, bytes));
     engine_->introduce(*state);
     return ReceiveRequest(std::move(state));

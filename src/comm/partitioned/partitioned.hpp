@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitioned messages: one buffer from rank to rank, epoch after epoch, in pieces that the source's threads mark ready one by
-// one and the destination's threads may read one by one. The semantics are MPI-4's of MPI_Psend_init and its kin; the sides may
-// cut the buffer into different numbers of partitions.
+// Partitioned messages: one buffer from rank to rank, epoch after epoch, in partitions. Threads of the source mark partitions
+// ready one by one, and threads of the destination may read them one by one. The semantics are those of MPI_Psend_init and
+// related calls of MPI-4. Source and destination may cut the buffer into different numbers of partitions.
 //
 //   source        SendRequest send = partitioned.psend_init(buffer, {8, bytes}, {.peer = 1});
 //                 send.start(); ... fill partition i; send.pready(i); ... send.wait();
 //   destination   ReceiveRequest receive = partitioned.precv_init(buffer, {4, 2 * bytes}, {.peer = 0});
 //                 receive.start(); ... if (receive.parrived(j)) { read partition j } ... receive.wait();
 //
-// Matching.  Requests match by source, destination, tag and group: the nth psend_init of these with the nth precv_init, whatever
-//            the order in which they are started, for as long as they live.
-// Memory.    The destination's buffer is in its symmetric memory (Partitioned::allocate()), the source's is anywhere.
-// Threads.   pready and parrived are for any thread between start() and wait(). All else is for the rank's own thread.
+// Matching.  Requests match by source, destination, tag and group: the nth psend_init of these with the nth precv_init. They
+//            stay matched for as long as they live, in whatever order they are started.
+// Memory.    Buffers may be anywhere. The source stores straight into a destination's buffer in symmetric memory, which
+//            Partitioned::allocate() gives. Into other buffers parrived(), test() or wait() copy the data once.
+// Threads.   Any thread may call pready and parrived between start() and wait(). All other calls are for one thread of the
+//            rank at a time, which may be another one each time.
 // Progress.  A partition leaves at once if the destination has started the epoch; pbuf_prepare() waits for that. Otherwise it
-//            leaves during a later test, wait, pbuf_prepare or parrived of any request of this rank: each takes care of all.
-//            A partitioned object belongs to the thread that has made it: the rank's own.
-// Waits are bounded: CommError if the deadline passes, PeerAborted if another rank has stopped the run. Calls that break the
-// rules throw PartitionedError and change nothing.
+//            leaves during a later test, wait, pbuf_prepare or parrived of any request: each moves all requests of the rank on.
+// Waits are bounded: they throw CommError if the deadline passes, PeerAborted if another rank has stopped the run. Calls that
+// break the rules throw PartitionedError and change nothing.
 #pragma once
 
 #include "base/error.hpp"
-#include "comm/communicator.hpp"
+#include "comm/world/communicator.hpp"
 
 #include <cstdint>
 #include <initializer_list>
@@ -32,17 +33,17 @@ namespace parhelion {
 
 enum class Misuse : std::uint8_t
 {
-    Null,                // the request was never made, or has been freed; or a pointer is null
-    NotActive,           // pready outside start() ... wait()
-    Active,              // start() or free() of a request that has not been waited for
+    Null,                // the request was never made, or has been freed, or a pointer is null
+    NotActive,           // pready was called before start() or after wait()
+    Active,              // start() or free() was called before the epoch was waited for
     PartitionOutOfRange, //
     ReadyTwice,          // pready of a partition for the second time in one epoch
-    BadArgument,         // no partitions, a rank that does not exist
-    NotSymmetric,        // the destination's buffer is not in its symmetric memory
+    BadArgument,         // there are no partitions, or a rank does not exist
+    NotSymmetric,        // the receive buffer is in symmetric memory but not in one allocation; on GPUs: outside symmetric memory
     BytesDiffer,         // the two sides have buffers of different sizes
     PeerFreed,           // the other side has freed its request
-    NotMatched,          // on GPUs: start() before the other side has made its request
-    InUse                // release() of memory that a request uses
+    NotMatched,          // on GPUs: start() was called before the other side has made its request
+    InUse                // release() was called for memory that a request uses
 };
 
 class PartitionedError : public ContractError
@@ -55,54 +56,55 @@ private:
     Misuse misuse_;
 };
 
-// Who a request is for. Requests of different groups never match; a group is named by any text.
+// The peer, tag and group by which requests match. Requests of different groups never match; any text may name a group.
 struct Envelope
 {
-    int peer; // of the other side; a rank may send to itself
+    int peer; // the rank of the other side; a rank may send to itself
     int tag = 0;
     std::string group{};
 };
 
-// Equal shares of a buffer.
+// The number and size of a buffer's partitions, which are equal.
 struct Partitioning
 {
-    int partitions;    // 1 to most_partitions
-    std::size_t bytes; // of each, also 0
+    int partitions;    // number of partitions, from 1 to most_partitions
+    std::size_t bytes; // bytes of each partition; may be 0
 };
 inline constexpr int most_partitions = 1 << 20;
-// Of all partitions and, of a collective, of all members: no memory has more.
+// An upper bound of the bytes of all partitions and, in a collective, of all members. No memory has more.
 inline constexpr std::size_t most_bytes = std::size_t{1} << 56;
-// `partitions` times `count` times `bytes`, for `blocks` ranks; nothing if that is more than most_bytes.
+// Returns `partitions` * `count` * `bytes` * `blocks` (the number of ranks), or nothing if that is more than most_bytes.
 std::optional<std::size_t> product_of(int partitions, std::size_t count, std::size_t bytes, std::size_t blocks = 1);
 
 struct SendOptions
 {
-    int per_signal = 1;   // send partitions that travel together, when the last of them is ready
-    Word first_epoch = 1; // for tests, of what comes when counters wrap
+    int per_signal = 1;   // number of send partitions that leave together, when all of them are ready
+    Word first_epoch = 1; // number of the first epoch, for tests of counters that wrap around
 };
 
 class Partitioned;
-class PartitionedEngine; // comm/partitioned/engine.hpp; what follows: comm/partitioned/requests.hpp
+class PartitionedEngine; // defined in comm/partitioned/engine.hpp; the next three in comm/partitioned/requests.hpp
 class RequestState;
 class SendState;
 class ReceiveState;
 
-// What both kinds of request have. A request that is destroyed is freed, active or not.
+// The common part of all kinds of requests. Destroying a request frees it, whether or not it is active.
 class PartitionedRequest
 {
 public:
     bool is_null() const { return state_ == nullptr; }
-    // Begins the next epoch. Returns at once. The destination's buffer may be written from now on.
+    // Begins the next epoch and returns at once. From now on the source may write the destination's buffer.
     void start();
-    // Returns when the destination has started the epoch, or at the destination when the source can know.
+    // Returns when the destination has started the epoch. If called at the destination: when the source can know of the start.
     void pbuf_prepare();
-    // The end of the epoch: all partitions have left, or all have arrived. The send buffer may then be written, the other read.
-    // Nothing to wait for if the request is null or inactive.
+    // Waits for the end of the epoch, when all partitions have left or all have arrived. After that the send buffer may be
+    // written, and the receive buffer may be read. Returns at once if the request is null or inactive.
     void wait();
-    // As wait() if that would return at once: then true.
+    // Returns false if wait() would have to wait. Otherwise does what wait() does and returns true.
     bool test();
     bool is_active() const;
-    void free(); // of an inactive request, which is null then
+    // Frees an inactive request, or any request once the world has failed. The request is null afterwards.
+    void free();
 
 protected:
     PartitionedRequest();
@@ -111,7 +113,8 @@ protected:
     PartitionedRequest& operator=(PartitionedRequest&&) noexcept;
     ~PartitionedRequest();
 
-    RequestState& state() const; // throws Misuse::Null
+    RequestState& state() const; // throws PartitionedError (Misuse::Null)
+    void end() noexcept;
 
     std::unique_ptr<RequestState> state_;
 };
@@ -120,9 +123,9 @@ class SendRequest : public PartitionedRequest
 {
 public:
     SendRequest() = default;
-    // Each partition exactly once an epoch. A list or range that has an illegal partition marks none.
+    // Marks partitions ready, each exactly once an epoch. If one partition of a list or range is illegal, none of them is marked.
     void pready(int partition);
-    void pready_range(int first, int last); // both included
+    void pready_range(int first, int last); // marks first, last and all between
     void pready_list(std::span<const int> partitions);
     void pready_list(std::initializer_list<int> partitions) { pready_list({partitions.begin(), partitions.size()}); }
 
@@ -136,7 +139,7 @@ class ReceiveRequest : public PartitionedRequest
 {
 public:
     ReceiveRequest() = default;
-    // May this partition be read? Stays true until the next start(); true for a null or inactive request.
+    // Returns whether this partition may be read, until the next start(). True if the request is null or inactive.
     bool parrived(int partition) const;
 
 private:
@@ -144,7 +147,7 @@ private:
     explicit ReceiveRequest(std::unique_ptr<ReceiveState> state);
 };
 
-// The partitioned messages of one rank: one object a rank, which outlives its requests and not the world.
+// The partitioned messages of one rank. Each rank has one such object, which outlives its requests, but not the world.
 class Partitioned
 {
 public:
@@ -153,22 +156,29 @@ public:
     Partitioned(const Partitioned&) = delete;
     Partitioned& operator=(const Partitioned&) = delete;
 
-    // In this rank's symmetric memory, aligned to window_alignment. Throws MemoryFull.
+    // Allocates memory in this rank's symmetric memory, aligned to window_alignment. Throws MemoryFull.
     std::span<std::byte> allocate(std::size_t bytes);
-    // What allocate() has returned, as a whole, once and when no request uses it any more.
+    // Takes back memory that allocate() has returned, as a whole and once. No request may use the memory any more.
     void release(std::span<std::byte> memory);
 
-    // Both return at once, whether or not the peer has made its request.
+    // Make one side of a message. They return at once, whether or not the peer has made its side.
     SendRequest psend_init(const std::byte* buffer, Partitioning partitioning, const Envelope& envelope,
                            const SendOptions& options = {});
     ReceiveRequest precv_init(std::byte* buffer, Partitioning partitioning, const Envelope& envelope);
 
-    // The rank's program has ended. Requests that are destroyed from now on tell nobody that they have been freed: others that
-    // wait for this rank hear that it has gone, or why it has stopped.
+    // Does the work that a wait does while it waits: sends partitions that are marked ready, and exchanges letters between
+    // requests. Any thread may call it. It does nothing while the rank is in another call.
+    void progress();
+    // Takes the memory that collectives of one call need (CollectiveCalls::memory_of()), which nothing else can take then. Else
+    // the first call with another rank does. Throws MemoryFull.
+    void reserve_for_calls();
+    // Declares that the rank's program has ended. Requests destroyed from now on do not tell their partners that they are
+    // freed. Other ranks that wait for this rank learn that it has ended, or why it has stopped.
     void leave();
 
 private:
-    friend class CollectiveMaker; // comm/partitioned/collectives.cpp
+    friend class CollectiveMaker; // defined in comm/partitioned/collectives.cpp
+    friend class CollectiveCalls;
     std::unique_ptr<PartitionedEngine> engine_;
 };
 

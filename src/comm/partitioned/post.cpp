@@ -8,10 +8,10 @@ namespace parhelion {
 
 namespace {
 
-// Letters to a peer that may be unread, and after how many it is told that they have been read.
+// The most letters to a peer that may be unread, and the number of letters after which a rank reports that it has read them.
 constexpr Word most_unread = 1024, read_at_once = 256;
 
-// Before the envelope and the body, which fill the rest.
+// The header at the begin of a letter's bytes. The envelope and the body follow it and fill the rest.
 struct Header
 {
     Letter::Kind kind;
@@ -50,7 +50,7 @@ void Post::post(int peer, const Letter& letter)
     bootstrap_.post(peer, std::move(bytes));
 }
 
-bool Post::take_back(int peer, Letter::Kind kind, const Address& to)
+bool Post::take_back(int peer, Letter::Kind kind, const RequestAddress& to)
 {
     std::deque<Letter>& waiting = peers_[peer].waiting;
     const auto found = std::find_if(waiting.rbegin(), waiting.rend(), [&](const Letter& letter) {

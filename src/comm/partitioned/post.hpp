@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Letters between the engines of partitioned requests (comm/partitioned/engine.hpp): who has made which request, where its slots
-// are, and that it has been freed. Letters of one rank to another keep their order. They go by the bootstrap, so that nobody has
-// to read them for others to go on.
+// Letters between the engines of partitioned requests (comm/partitioned/engine.hpp). They announce that a request has been made,
+// where its slots are, and that it has been freed. Letters from one rank to another keep their order. The bootstrap carries them,
+// so that a rank can go on although nobody has read its letters.
 //
-// So many letters to a peer may be unread. What is beyond waits here and can be taken back: a rank that is far ahead of another
-// one costs no memory.
+// Only a bounded number of letters to a peer may be unread. Any more wait in this process and can be taken back, so that a rank
+// that is far ahead of another rank costs no memory.
 #pragma once
 
 #include "base/error.hpp"
-#include "comm/bootstraps/inbox.hpp"
-#include "comm/signal.hpp"
+#include "comm/core/inbox.hpp"
+#include "comm/core/signal.hpp"
 
 #include <cstring>
 #include <deque>
@@ -19,8 +19,8 @@
 
 namespace parhelion {
 
-// A request, as both sides name it: the nth of an envelope, which says between whom, of which tag and group, and for which side.
-struct Address
+// The name of a request on both sides: an envelope (a text with ranks, tag, group and side), and its number within the envelope.
+struct RequestAddress
 {
     std::string envelope;
     Word number = 0;
@@ -32,21 +32,21 @@ struct Letter
 {
     enum class Kind : std::uint32_t
     {
-        Made,   // the request has been made; the body is what the other side must know
-        Placed, // the answer of a message's destination: where its slots are
+        Made,   // the request has been made; the body is what the other side must know of it
+        Placed, // answer of a message's destination; the body tells where its slots are
         Parted, // the request has been freed; the body is a Parting
-        Read    // `to.number` letters have been read
+        Read    // the peer has read `to.number` letters
     };
     Kind kind{};
-    Address to{}; // the other side's request
+    RequestAddress to{}; // the request on the other side, which gets the letter
     Bytes body{};
 };
 
-// What a side says when it is freed.
+// The last letter of a request, which says that it is freed.
 struct Parting
 {
-    Word epochs = 0; // that it has started
-    Word shown = 0;  // the last epoch that it has set or may still set a slot of the other side to, if epochs > 0
+    Word epochs = 0; // number of epochs that the request has started
+    Word shown = 0;  // last epoch to which it has set, or may still set, a slot of the other side; valid if epochs > 0
 };
 
 class Post
@@ -55,21 +55,21 @@ public:
     Post(Bootstrap& bootstrap, int rank) : bootstrap_(bootstrap), inbox_(bootstrap.inbox(rank)), rank_(rank) {}
 
     void send(int peer, Letter letter);
-    // Takes back a letter of this kind to that request if it has not left. True if so.
-    bool take_back(int peer, Letter::Kind kind, const Address& to);
+    // Takes back a letter of this kind to that request, if it has not been sent yet. Returns whether it did.
+    bool take_back(int peer, Letter::Kind kind, const RequestAddress& to);
     struct Received
     {
         int from;
         Letter letter;
     };
-    // The next letter, if one has come.
+    // Returns the next letter that has come, or nothing if there is none.
     std::optional<Received> receive();
 
 private:
     struct Peer
     {
-        Word sent = 0, read = 0; // letters: by this rank; of these, by the peer
-        Word taken = 0;          // letters of the peer's since it was told
+        Word sent = 0, read = 0; // numbers of letters that this rank has sent, and that the peer has read of them
+        Word taken = 0;          // number of the peer's letters read here since the last letter of kind Read to it
         std::deque<Letter> waiting{};
     };
     void post(int peer, const Letter& letter);
@@ -89,7 +89,7 @@ Bytes bytes_of(const T& value)
     return Bytes(first, first + sizeof value);
 }
 
-// Throws ContractError if these are not its bytes.
+// Returns the object that these bytes represent. Throws ContractError if their number is not the size of T.
 template <class T>
 T from_bytes(const Bytes& bytes)
 {

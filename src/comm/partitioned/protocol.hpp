@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two sides of a partitioned message do to memory, written once for CPU threads and GPUs like comm/protocol.hpp: a
-// template over the atomics policy and the transport, without exceptions, containers or allocation.
+// The memory operations of the two sides of a partitioned message. They are written once for CPU threads and GPUs, like
+// comm/core/protocol.hpp: a template over the atomics policy and the transport, without exceptions, containers or allocation.
 //
-// A partitioned message carries one buffer per epoch, 1, 2, 3, ..., in pieces. The destination has the buffer and a signal slot
-// for every group of send partitions that travel together; the source has one credit slot. In epoch e
+// A partitioned message carries one buffer per epoch, 1, 2, 3, ..., in pieces. The destination has the buffer, and a signal slot
+// for every group of send partitions that travel together. The source has one credit slot. In epoch e
 //
 //   source                                              destination
 //                                                       start: credit := e                            (release)
@@ -14,38 +14,38 @@
 //   (alone in its group, and with an address: signal := e, then the count; both release)
 //                                                       read; start of e + 1 only after the last read
 //
-// Reuse.    One credit guards the buffer and all signal slots: the destination gives credit e + 1 after it has seen every signal
-//           of e, so that nothing of e is under way, and the source sets no signal of e + 1 before. Hence each slot, the
-//           credit's too, has one message under way at the most.
-// Counters. Each counts up for ever; epoch number n of a request ends at n times the group's size. Nobody arrives in e + 1
-//           before all have arrived in e, as the source starts e + 1 when all signals of e are out. Where the signal does not
-//           wait for the count, nor the count for the signal's arrival, e + 1 is still set after e has arrived: behind the
-//           credit of e + 1, which the destination gives when it has seen e.
+// Reuse.    One credit guards the buffer and all signal slots. The destination gives credit e + 1 after it has seen every signal
+//           of e, so that nothing of e is in flight, and the source sets no signal of e + 1 before that. Hence each slot,
+//           including the credit's, has at most one message in flight.
+// Counters. Each counter grows for ever: epoch number n of a request ends at n times the group's size. No partition arrives in
+//           e + 1 before all have arrived in e, as the source starts e + 1 when all signals of e are out. A group of one sets its
+//           signal before it counts, so neither waits for the other. Signal e + 1 still follows signal e: it needs credit e + 1,
+//           which the destination gives when it has seen e.
 // Model:    tests/comm/models/partitioned.pml.
 #pragma once
 
+#include "comm/core/protocol.hpp"
 #include "comm/partitioned/counts.hpp"
-#include "comm/protocol.hpp"
 
 namespace parhelion {
 
-// Where the source finds things. Pointers into the destination's memory are null where the transport has to carry.
+// The addresses that the source uses. Pointers into the destination's memory are null if the transport has to carry the data.
 struct PartitionedSendRoute
 {
     int source;
     int destination;
     PartitionCounts counts;
-    std::size_t partition_bytes; // of a send partition
-    std::size_t offset;          // of the buffer in the destination's payload arena
-    std::size_t signal;          // index of the first signal slot there
-    std::byte* payload;          // the buffer there, or null
-    std::byte* staging;          // a copy of it here, used if payload is null
-    SignalSlot* signals;         // slots there, or null
-    SignalSlot* credit;          // slot here, set by the destination
+    std::size_t partition_bytes; // bytes of a send partition
+    std::size_t offset;          // offset of the buffer in the destination's payload arena
+    std::size_t signal;          // index of the first signal slot at the destination
+    std::byte* payload;          // the buffer at the destination; null if out of reach
+    std::byte* staging;          // a copy of the buffer at the source, used if payload is null
+    SignalSlot* signals;         // signal slots at the destination; null if out of reach
+    SignalSlot* credit;          // credit slot at the source, set by the destination
     Word first_epoch;
 };
 
-// Does the slot show this epoch, or a later one? Then what its writer did before is visible.
+// Returns whether the slot shows this epoch or a later one. If so, all that its writer did before is visible.
 template <class Atomics>
 PARHELION_HD bool shows(SignalSlot* slot, Word epoch)
 {
@@ -54,8 +54,8 @@ PARHELION_HD bool shows(SignalSlot* slot, Word epoch)
 
 enum class Arrival : std::uint8_t
 {
-    Early,  // others of the group are still to come
-    Last,   // it has set the signal
+    Early,  // other partitions of the group are still missing
+    Last,   // the group is complete, and its signal has been set
     TooMany // a partition has been marked twice
 };
 
@@ -64,33 +64,33 @@ class PartitionedSender
 {
 public:
     PartitionedSender() = default;
-    // arrivals: a counter for each signal, at 0.
+    // arrivals: the counters of arrived partitions, one for each signal, 0 at first.
     PARHELION_HD PartitionedSender(const PartitionedSendRoute& route, Transport* transport, ArrivalCounter<Atomics>* arrivals)
         : route_(route), transport_(transport), arrivals_(arrivals)
     {
     }
 
     PARHELION_HD const PartitionedSendRoute& route() const { return route_; }
-    // The nth epoch of this request, from 1, as signals and credits show it.
+    // Returns the number by which signals and credits show the nth epoch of this request; n counts from 1.
     PARHELION_HD Word epoch(Word nth) const { return route_.first_epoch + (nth - 1); }
 
-    // May the calling thread write to the destination's buffer?
+    // Returns whether the destination has given the credit for the nth epoch, so that the calling thread may write to its buffer.
     PARHELION_HD bool is_prepared(Word nth) const { return shows<Atomics>(route_.credit, epoch(nth)); }
-    // Where a partition is to be copied to.
+    // Returns the address to which a partition is to be copied.
     PARHELION_HD std::byte* place(int partition) const
     {
         std::byte* const buffer = route_.payload != nullptr ? route_.payload : route_.staging;
         return buffer + static_cast<std::size_t>(partition) * route_.partition_bytes;
     }
-    // Has the partition's group had all its marks? Then one more breaks the rules.
+    // Returns whether all partitions of this partition's group have been marked. One more mark then breaks the rules.
     PARHELION_HD bool is_complete(int partition, Word nth) const
     {
         const int signal = route_.counts.signal_of(partition);
         return reached(Atomics::load_relaxed_system(arrivals(signal)), goal(signal, nth));
     }
-    // `n` partitions of one group are in their places, as the caller has seen. Whoever completes the group sets its signal. A
-    // partition that is a group by itself, and not complete, has nobody's copies to acquire: its signal does not wait for the
-    // count, unless a transport carries it, which takes the copy's place behind the count.
+    // Counts `n` partitions of one group, which the caller knows to be in place. The call that completes the group sets its
+    // signal. A group of one partition has no copies of other threads to acquire: its signal is set before it is counted. If a
+    // transport carries the signal, it follows the count, because the transport then reads the copy.
     PARHELION_HD Arrival arrive(int partition, Word nth, Word n = 1) const
     {
         const int signal = route_.counts.signal_of(partition);
@@ -107,7 +107,7 @@ public:
         }
         return reached(arrived, all) ? Arrival::TooMany : Arrival::Early;
     }
-    // How many arrivals a signal has had at the end of an epoch, and where they are counted.
+    // goal() returns how many arrivals a signal has at the end of an epoch, arrivals() the word in which they are counted.
     PARHELION_HD Word goal(int signal, Word nth) const { return nth * static_cast<Word>(route_.counts.members(signal)); }
     PARHELION_HD Word* arrivals(int signal) const { return arrivals_[signal].word(); }
 
@@ -138,8 +138,8 @@ struct PartitionedReceiveRoute
     int destination;
     PartitionCounts counts;
     std::size_t credit;       // index of the credit slot in the source's signal arena
-    SignalSlot* signals;      // slots here, set by the source
-    SignalSlot* credit_there; // that slot, or null where the transport has to carry
+    SignalSlot* signals;      // signal slots at the destination, set by the source
+    SignalSlot* credit_there; // address of the credit slot; null if the transport has to carry credits
     Word first_epoch;
 };
 
@@ -156,7 +156,7 @@ public:
     PARHELION_HD const PartitionedReceiveRoute& route() const { return route_; }
     PARHELION_HD Word epoch(Word nth) const { return route_.first_epoch + (nth - 1); }
 
-    // Everything of the epochs before has been read: the source may write.
+    // Gives the source the credit to write in the nth epoch. All data of earlier epochs must have been read.
     PARHELION_HD void prepare(Word nth) const
     {
         if (route_.credit_there != nullptr)
@@ -167,7 +167,7 @@ public:
         transport_->put_signal({route_.destination, route_.source, 0, nullptr, 0, route_.credit, epoch(nth)});
     }
     PARHELION_HD bool has_signal(int signal, Word nth) const { return shows<Atomics>(route_.signals + signal, epoch(nth)); }
-    // May the calling thread read this receive partition?
+    // Returns whether the calling thread may read this receive partition.
     PARHELION_HD bool has_arrived(int partition, Word nth) const
     {
         const SignalRange needed = route_.counts.needed_by(partition);
@@ -177,7 +177,7 @@ public:
         }
         return true;
     }
-    // How many signals have come, counted from the first, up to the first that has not.
+    // Returns how many signals have arrived without a gap, from signal 0 on. Signals below `from` are known to have arrived.
     PARHELION_HD int signals_in_a_row(Word nth, int from = 0) const
     {
         int s = from;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step of a collective does to elements, written once for threads and kernels: the same operations in the same order, so
-// that CPUs and GPUs get the same bits. Numbers of 16 bits are combined as floats, in the order of the terms, and rounded once a
-// step, to nearest, ties to even.
+// The arithmetic of a collective's step, written once for threads and kernels. Both do the same operations in the same order, so
+// that CPUs and GPUs get the same bits. Numbers of 16 bits are combined as floats, in the order of the terms, and rounded once
+// per step, to nearest, ties to even.
 //
-// Cost: terms loads and outs stores an element, 16 bytes at a time where all ends are aligned so.
+// Cost: each element is loaded once per term and stored once per output, 16 bytes at a time if all addresses are so aligned.
 #pragma once
 
 #include "base/error.hpp"
@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace parhelion {
 
@@ -21,14 +22,19 @@ enum class ElementType : std::uint8_t
     Double,
     Half,     // IEEE 754 binary16
     Bfloat16, // the upper half of a float
-    Byte      // of any data: copied, never combined
+    Byte,     // of any data: copied, never combined
+    Int32,    // this and the next: between CPU ranks
+    Int64,
+    Uint8
 };
 
 enum class Reduction : std::uint8_t
 {
     Sum,
-    Min, // of numbers: where one is NaN the result is a term, the same one on all members
-    Max
+    Min, // if a term is NaN, the result is one of the terms, the same on all members
+    Max,
+    Product, // this and the next: between CPU ranks. Integers wrap, as their sums do
+    Average  // the sum of all terms, divided by their number; of integers towards zero
 };
 
 struct Half
@@ -44,19 +50,19 @@ PARHELION_HD inline float as_float(Bfloat16 x) { return std::bit_cast<float>(sta
 PARHELION_HD inline float as_float(Half x)
 {
     const std::uint32_t sign = (x.bits & 0x8000U) << 16, magnitude = x.bits & 0x7FFFU;
-    if (magnitude < 0x0400) // zero or subnormal: units of 2^-24
+    if (magnitude < 0x0400) // zero or subnormal, in units of 2^-24
     {
         const float value = static_cast<float>(magnitude) * 0x1p-24F;
         return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
     }
-    const std::uint32_t bias = magnitude >= 0x7C00 ? 255 - 31 : 127 - 15; // infinity and NaN, or a number
+    const std::uint32_t bias = magnitude >= 0x7C00 ? 255 - 31 : 127 - 15; // first for infinity and NaN, then for numbers
     return std::bit_cast<float>(sign | ((magnitude << 13) + (bias << 23)));
 }
 
 PARHELION_HD inline Bfloat16 as_bfloat16(float x)
 {
     const auto bits = std::bit_cast<std::uint32_t>(x);
-    if ((bits & 0x7FFFFFFFU) > 0x7F800000U) { return {static_cast<std::uint16_t>(bits >> 16 | 0x40)}; } // NaN stays one
+    if ((bits & 0x7FFFFFFFU) > 0x7F800000U) { return {static_cast<std::uint16_t>(bits >> 16 | 0x40)}; } // NaN stays NaN
     return {static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16)};
 }
 PARHELION_HD inline Half as_half(float x)
@@ -64,7 +70,7 @@ PARHELION_HD inline Half as_half(float x)
     const auto bits = std::bit_cast<std::uint32_t>(x);
     const std::uint32_t sign = bits >> 16 & 0x8000U, magnitude = bits & 0x7FFFFFFFU;
     if (magnitude > 0x7F800000U) { return {static_cast<std::uint16_t>(sign | 0x7E00U)}; }
-    if (magnitude >= 0x477FF000U) { return {static_cast<std::uint16_t>(sign | 0x7C00U)}; } // 65520 and more
+    if (magnitude >= 0x477FF000U) { return {static_cast<std::uint16_t>(sign | 0x7C00U)}; } // 65520 and more become infinity
     if (magnitude < 0x38800000U) // below 2^-14: the sum with 0.5 rounds to units of 2^-24
     {
         const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
@@ -74,63 +80,89 @@ PARHELION_HD inline Half as_half(float x)
     return {static_cast<std::uint16_t>(sign | ((rounded - (112U << 23)) >> 13))};
 }
 
-// In what elements are combined, and back.
+// Convert elements to the type in which they are combined, and back.
 PARHELION_HD inline float widened(float x) { return x; }
 PARHELION_HD inline double widened(double x) { return x; }
+PARHELION_HD inline std::int64_t widened(std::int32_t x) { return x; }
+PARHELION_HD inline std::int64_t widened(std::int64_t x) { return x; }
+PARHELION_HD inline std::int64_t widened(std::uint8_t x) { return x; }
 PARHELION_HD inline float widened(Half x) { return as_float(x); }
 PARHELION_HD inline float widened(Bfloat16 x) { return as_float(x); }
 PARHELION_HD inline void narrow(float& to, float x) { to = x; }
 PARHELION_HD inline void narrow(double& to, double x) { to = x; }
+PARHELION_HD inline void narrow(std::int32_t& to, std::int64_t x) { to = static_cast<std::int32_t>(x); }
+PARHELION_HD inline void narrow(std::int64_t& to, std::int64_t x) { to = x; }
+PARHELION_HD inline void narrow(std::uint8_t& to, std::int64_t x) { to = static_cast<std::uint8_t>(x); }
 PARHELION_HD inline void narrow(Half& to, float x) { to = as_half(x); }
 PARHELION_HD inline void narrow(Bfloat16& to, float x) { to = as_bfloat16(x); }
 
 template <Reduction reduction, class W>
 PARHELION_HD W combined(W a, W b)
 {
-    if constexpr (reduction == Reduction::Sum) { return a + b; }
-    else if constexpr (reduction == Reduction::Min) { return b < a ? b : a; }
-    else { return a < b ? b : a; }
+    if constexpr (reduction == Reduction::Min) { return b < a ? b : a; }
+    else if constexpr (reduction == Reduction::Max) { return a < b ? b : a; }
+    else if constexpr (std::is_integral_v<W>) // as unsigned numbers, which may wrap
+    {
+        const auto x = static_cast<std::make_unsigned_t<W>>(a), y = static_cast<std::make_unsigned_t<W>>(b);
+        return static_cast<W>(reduction == Reduction::Product ? x * y : x + y);
+    }
+    else if constexpr (reduction == Reduction::Product) { return a * b; }
+    else { return a + b; }
+}
+
+// Returns the result of a reduction of n_terms terms from their combination: an average is divided by the number of terms.
+template <Reduction reduction, class W>
+PARHELION_HD W finished(W combination, int n_terms)
+{
+    if constexpr (reduction == Reduction::Average) { return combination / static_cast<W>(n_terms); }
+    else { return combination; }
 }
 
 constexpr std::size_t bytes_of(ElementType type)
 {
-    constexpr std::size_t bytes[] = {4, 8, 2, 2, 1};
+    constexpr std::size_t bytes[] = {4, 8, 2, 2, 1, 4, 8, 1};
     return bytes[static_cast<std::size_t>(type)];
 }
 
-// Calls work.template operator()<T, reduction>() for the type, which is no byte, and the reduction.
-template <class Work>
-void for_elements(ElementType type, Reduction reduction, Work&& work)
+// Calls work.template operator()<T, reduction>() with `reduction` as a constant. Precondition: it is one of `all`.
+template <class T, Reduction... all, class Work>
+void for_reduction(Reduction reduction, Work&& work)
 {
-    const auto with_type = [&]<class T>() {
-        switch (reduction)
-        {
-        case Reduction::Sum:
-            return work.template operator()<T, Reduction::Sum>();
-        case Reduction::Min:
-            return work.template operator()<T, Reduction::Min>();
-        case Reduction::Max:
-            return work.template operator()<T, Reduction::Max>();
-        }
-        PARHELION_EXPECTS(false);
-    };
+    const bool is_found = ((reduction == all && (work.template operator()<T, all>(), true)) || ...);
+    PARHELION_EXPECTS(is_found);
+}
+
+// Calls with.template operator()<T>() for a floating-point type. Returns false for other types.
+template <class With>
+bool for_floating_type(ElementType type, With&& with)
+{
     switch (type)
     {
     case ElementType::Float:
-        return with_type.template operator()<float>();
+        return with.template operator()<float>(), true;
     case ElementType::Double:
-        return with_type.template operator()<double>();
+        return with.template operator()<double>(), true;
     case ElementType::Half:
-        return with_type.template operator()<Half>();
+        return with.template operator()<Half>(), true;
     case ElementType::Bfloat16:
-        return with_type.template operator()<Bfloat16>();
-    case ElementType::Byte:
-        break;
+        return with.template operator()<Bfloat16>(), true;
+    default:
+        return false;
     }
-    PARHELION_EXPECTS(false);
 }
 
-// Elements that are loaded and stored at once.
+// Calls work.template operator()<T, reduction>() for a type and a reduction for which is_for_kernels() is true.
+template <class Work>
+void for_elements(ElementType type, Reduction reduction, Work&& work)
+{
+    const bool is_found = for_floating_type(
+        type, [&]<class T>() { for_reduction<T, Reduction::Sum, Reduction::Min, Reduction::Max>(reduction, work); });
+    PARHELION_EXPECTS(is_found);
+}
+constexpr bool is_for_kernels(ElementType type) { return type <= ElementType::Bfloat16; }
+constexpr bool is_for_kernels(Reduction reduction) { return reduction <= Reduction::Max; }
+
+// n elements of type T, which one instruction loads or stores.
 template <class T, int n>
 struct alignas(sizeof(T) * n) Pack
 {
@@ -145,7 +177,7 @@ PARHELION_HD void combine_packs(const T* const* terms, int n_terms, T* const* ou
     for (std::size_t i = begin; i < end; i += step)
     {
         P pack = reinterpret_cast<const P*>(terms[0])[i];
-        if (n_terms > 1) // one term is copied bit by bit
+        if (n_terms > 1) // a single term is copied bit by bit
         {
             decltype(widened(T{})) sums[n];
             for (int k = 0; k < n; ++k) { sums[k] = widened(pack.of[k]); }
@@ -154,14 +186,14 @@ PARHELION_HD void combine_packs(const T* const* terms, int n_terms, T* const* ou
                 const P term = reinterpret_cast<const P*>(terms[t])[i];
                 for (int k = 0; k < n; ++k) { sums[k] = combined<reduction>(sums[k], widened(term.of[k])); }
             }
-            for (int k = 0; k < n; ++k) { narrow(pack.of[k], sums[k]); }
+            for (int k = 0; k < n; ++k) { narrow(pack.of[k], finished<reduction>(sums[k], n_terms)); }
         }
         for (int o = 0; o < n_outs; ++o) { reinterpret_cast<P*>(outs[o])[i] = pack; }
     }
 }
 
-// outs[...][i] = terms[0][i] combined with terms[1][i] and so on, for i below count; by thread `thread` of `threads`, each of
-// which has elements of its own. An out may be one of the terms.
+// Computes element i of each of the outputs as terms[0][i] combined with terms[1][i] and so on, for i below count. Thread
+// `thread` of `threads` threads handles elements of its own. An output may be one of the terms.
 template <class T, Reduction reduction>
 PARHELION_HD void combine_terms(const T* const* terms, int n_terms, T* const* outs, int n_outs, std::size_t count,
                                 std::size_t thread, std::size_t threads)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/partitioned/reduction_cpu.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -14,7 +15,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-// Of functions that are called where the processor has both. Intrinsics by Intel's guide to them.
+// Marks functions that need AVX2 and F16C, and are called only if the processor has them. Intrinsics are those of Intel's guide.
 #define PARHELION_SHORT_VECTORS __attribute__((target("avx2,f16c")))
 
 bool detect()
@@ -29,7 +30,7 @@ PARHELION_SHORT_VECTORS inline __m256 widened_eight(__m128i x, Bfloat16)
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
 }
 
-// As as_half(): the instruction rounds alike, but keeps what a NaN carries.
+// Does what as_half() does, for eight numbers. The instruction rounds alike, but keeps a NaN's payload, which this replaces.
 PARHELION_SHORT_VECTORS inline __m128i narrowed_eight(__m256 x, Half)
 {
     const __m128i rounded = _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -38,7 +39,7 @@ PARHELION_SHORT_VECTORS inline __m128i narrowed_eight(__m256 x, Half)
     const __m128i nan = _mm_or_si128(_mm_andnot_si128(_mm_set1_epi16(0x7FFF), rounded), _mm_set1_epi16(0x7E00));
     return _mm_blendv_epi8(rounded, nan, is_nan);
 }
-// As as_bfloat16().
+// Does what as_bfloat16() does, for eight numbers.
 PARHELION_SHORT_VECTORS inline __m128i narrowed_eight(__m256 x, Bfloat16)
 {
     const __m256i bits = _mm256_castps_si256(x), upper = _mm256_srli_epi32(bits, 16);
@@ -51,16 +52,27 @@ PARHELION_SHORT_VECTORS inline __m128i narrowed_eight(__m256 x, Bfloat16)
     return _mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
 }
 
-// As combined(): minimum and maximum give their second operand where one is NaN, or both are zeros.
+// Does what combined() does, for eight numbers. The instructions return the second operand if one is NaN or both are zeros.
 template <Reduction reduction>
 PARHELION_SHORT_VECTORS inline __m256 combined_eight(__m256 a, __m256 b)
 {
-    if constexpr (reduction == Reduction::Sum) { return _mm256_add_ps(a, b); }
-    else if constexpr (reduction == Reduction::Min) { return _mm256_min_ps(b, a); }
-    else { return _mm256_max_ps(b, a); }
+    if constexpr (reduction == Reduction::Min) { return _mm256_min_ps(b, a); }
+    else if constexpr (reduction == Reduction::Max) { return _mm256_max_ps(b, a); }
+    else if constexpr (reduction == Reduction::Product) { return _mm256_mul_ps(a, b); }
+    else { return _mm256_add_ps(a, b); }
+}
+// As finished().
+template <Reduction reduction>
+PARHELION_SHORT_VECTORS inline __m256 finished_eight(__m256 combination, int n_terms)
+{
+    if constexpr (reduction == Reduction::Average)
+    {
+        return _mm256_div_ps(combination, _mm256_set1_ps(static_cast<float>(n_terms)));
+    }
+    else { return combination; }
 }
 
-// Of the first elements, as many as go eight at a time: how many.
+// Combines the first elements, eight at a time, and returns the number of elements that it has combined.
 template <class T, Reduction reduction>
 PARHELION_SHORT_VECTORS std::size_t combine_eights(const T* const* terms, int n_terms, T* const* outs, int n_outs,
                                                    std::size_t count)
@@ -74,7 +86,7 @@ PARHELION_SHORT_VECTORS std::size_t combine_eights(const T* const* terms, int n_
             const __m128i term = _mm_loadu_si128(reinterpret_cast<const __m128i*>(terms[t] + i));
             sum = combined_eight<reduction>(sum, widened_eight(term, T{}));
         }
-        const __m128i narrow = narrowed_eight(sum, T{});
+        const __m128i narrow = narrowed_eight(finished_eight<reduction>(sum, n_terms), T{});
         for (int o = 0; o < n_outs; ++o) { _mm_storeu_si128(reinterpret_cast<__m128i*>(outs[o] + i), narrow); }
     }
     return i;
@@ -91,6 +103,37 @@ std::size_t combine_eights(const T* const*, int, T* const*, int, std::size_t)
 }
 
 #endif
+
+// Two terms to one place, as a loop that compilers turn into vectors. As combine_terms().
+template <class T, Reduction reduction>
+void combine_two(const T* a, const T* b, T* out, std::size_t count)
+{
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        narrow(out[i], finished<reduction>(combined<reduction>(widened(a[i]), widened(b[i])), 2));
+    }
+}
+
+// As for_elements(), for all types but bytes, and all reductions.
+template <class Work>
+void for_all_elements(ElementType type, Reduction reduction, Work&& work)
+{
+    const auto with = [&]<class T>() {
+        for_reduction<T, Reduction::Sum, Reduction::Min, Reduction::Max, Reduction::Product, Reduction::Average>(reduction, work);
+    };
+    if (for_floating_type(type, with)) { return; }
+    switch (type)
+    {
+    case ElementType::Int32:
+        return with.template operator()<std::int32_t>();
+    case ElementType::Int64:
+        return with.template operator()<std::int64_t>();
+    case ElementType::Uint8:
+        return with.template operator()<std::uint8_t>();
+    default:
+        PARHELION_EXPECTS(false);
+    }
+}
 
 } // namespace
 
@@ -111,7 +154,7 @@ void combine_on_cpu(ElementType type, Reduction reduction, const std::byte* cons
         }
         return;
     }
-    for_elements(type, reduction, [&]<class T, Reduction r>() {
+    for_all_elements(type, reduction, [&]<class T, Reduction r>() {
         const auto* from = reinterpret_cast<const T* const*>(terms);
         const auto* to = reinterpret_cast<T* const*>(outs);
         if constexpr (sizeof(T) == 2)
@@ -122,6 +165,7 @@ void combine_on_cpu(ElementType type, Reduction reduction, const std::byte* cons
                 return combine_packs<T, 1, r>(from, n_terms, to, n_outs, done, count, 1);
             }
         }
+        if (n_terms == 2 && n_outs == 1) { return combine_two<T, r>(from[0], from[1], to[0], count); }
         combine_terms<T, r>(from, n_terms, to, n_outs, count, 0, 1);
     });
 }

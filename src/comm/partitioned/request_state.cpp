@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all requests do: sends, receives and members of collectives.
+// The common part of all requests: of sends, receives and members of collectives.
 #include "comm/partitioned/engine.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ int RequestState::missing() const
 void RequestState::look_at_partners()
 {
     if (!is_active_ || is_broken()) { return; }
-    // Who has not been heard may ask for something else, for which the other one has parted: then that is the reason.
+    // Every partner must have sent a letter first: if requests do not match, that may be why a partner has been freed.
     const auto is_heard = [](const Partner& p) { return p.has_made || p.parting; };
     if (!std::all_of(partners_.begin(), partners_.end(), is_heard)) { return; }
     for (const Partner& partner : partners_)
@@ -93,8 +93,12 @@ void RequestState::expect_active(const char* call) const
 
 void RequestState::poll()
 {
-    engine_.advance();
-    if (engine_.is_owner()) { look_at_partners(); }
+    if (const PartitionedEngine::Turn turn(engine_, std::try_to_lock); turn.is_taken())
+    {
+        engine_.advance();
+        look_at_partners();
+    }
+    else { engine_.help(); }
     expect_whole();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/partitioned/requests.hpp"
 
-#include "comm/failures.hpp"
+#include "comm/core/copy_to_peer.hpp"
+#include "comm/core/failures.hpp"
 #include "comm/partitioned/engine.hpp"
 
 #include <algorithm>
@@ -12,13 +13,13 @@ namespace parhelion {
 
 namespace {
 
-// What each side tells the other.
+// The introductions that the two sides send each other.
 struct SendSide
 {
     int partitions, per_signal;
     std::size_t total_bytes;
-    std::size_t credit; // index of its slot
-    Word first_epoch;   // the least
+    std::size_t credit; // index of the credit slot
+    Word first_epoch;   // least first epoch that the source can use
 };
 struct ReceiveSide
 {
@@ -28,9 +29,9 @@ struct ReceiveSide
 constexpr std::size_t no_slots = ~std::size_t{0};
 struct Place
 {
-    int partitions;     // of the destination
-    std::size_t offset; // of the buffer in the payload arena
-    std::size_t signal; // index of the first slot, or no_slots: there are none left
+    int partitions;     // number of partitions at the destination
+    std::size_t offset; // offset of the buffer in the destination's payload arena
+    std::size_t signal; // index of the first signal slot, or no_slots if none are left
     Word first_epoch;
 };
 
@@ -39,7 +40,7 @@ std::string differing_bytes(int here, std::size_t bytes_here, int there, std::si
     return fmt::format("the buffer has {} bytes at rank {} and {} at rank {}", bytes_here, here, bytes_there, there);
 }
 
-// The latest epoch that both say a slot may show.
+// Returns the latest epoch that a slot may show, from what this side and the other side say.
 Word latest(Word here, const std::vector<Partner>& partners)
 {
     const Parting& there = *partners[0].parting;
@@ -78,7 +79,7 @@ SendState::~SendState()
     }
     const bool is_connected = is_connected_.load(std::memory_order_relaxed);
     const Word shown = is_connected && nth() > 0 ? core_.epoch(nth()) : credit_.shown;
-    // All of the staging memory has been read by then: the other side has seen the signals.
+    // When give_back is called, all of the staging memory has been read, as the other side has seen the signals.
     engine().part(*this, {is_connected ? nth() : 0, shown},
                   [&engine = engine(), credit = credit_, staging = staging_, shown](const std::vector<Partner>& partners) {
                       engine.signals().give_back({credit.first, credit.count, latest(shown, partners)});
@@ -122,7 +123,7 @@ void SendState::place(const Bytes& answer)
     if (route.payload == nullptr) { route.staging = world.memory().payload(route.source, staging_.offset); }
     arrivals_.resize(static_cast<std::size_t>(route.counts.signals()));
     core_ = {route, &world.transport(), arrivals_.data()};
-    is_connected_.store(true, std::memory_order_release); // core_ -> threads that mark partitions
+    is_connected_.store(true, std::memory_order_release); // releases core_ to threads that mark partitions
     if (is_active()) { engine().list_locked(*this); }
 }
 
@@ -135,13 +136,13 @@ void SendState::expect_unmarked(int partition) const
 void SendState::mark(int partition)
 {
     Word expected = taken_in(nth() - 1);
-    // Release: what this thread knows of the buffer -> whoever takes the partition.
+    // Releases the buffer's contents, as this thread sees them, to the thread that takes the partition.
     if (!std::atomic_ref(marks_[static_cast<std::size_t>(partition)])
              .compare_exchange_strong(expected, ready_in(nth()), std::memory_order_release, std::memory_order_relaxed))
     {
         refuse_second_mark(partition);
     }
-    // If not now, then in advance(), which looks at all marks after it has seen the credit.
+    // Otherwise advance() sends the partition later: it looks at all marks after it has seen the credit.
     if (knows_peer()) { send_if_ready(partition); }
 }
 
@@ -179,7 +180,7 @@ void SendState::pready_list(std::span<const int> partitions)
     for (const int p : partitions) { mark(p); }
 }
 
-// Whoever takes the partition sends it: the thread that has marked it, or advance().
+// Sends a partition that is marked and not taken. The thread that has marked it takes it, or a thread in advance().
 void SendState::send_if_ready(int partition)
 {
     const auto p = static_cast<std::size_t>(partition);
@@ -190,13 +191,13 @@ void SendState::send_if_ready(int partition)
         return;
     }
     const std::size_t bytes = partitioning().bytes;
-    if (bytes > 0) { std::memcpy(core_.place(partition), buffer_ + p * bytes, bytes); }
+    copy_to_peer(core_.place(partition), buffer_ + p * bytes, bytes, marks_.size() * bytes);
     if (core_.arrive(partition, nth()) == Arrival::Last) { published_.fetch_add(1, std::memory_order_release); }
 }
 
 bool SendState::advance()
 {
-    if (is_broken() || !is_connected_.load(std::memory_order_relaxed)) { return true; } // until a letter comes
+    if (is_broken() || !is_connected_.load(std::memory_order_relaxed)) { return true; } // idle until a letter comes
     if (!is_active() || is_complete()) { return true; }
     help();
     return is_complete();
@@ -243,20 +244,22 @@ FailureRecord SendState::record(const Watch& watch)
 
 // --- the destination
 
-ReceiveState::ReceiveState(PartitionedEngine& engine, std::byte* buffer, Partitioning partitioning, Envelope envelope,
-                           RequestName name)
-    : RequestState(engine, partitioning, envelope, std::move(name), {{envelope.peer}}), buffer_(buffer)
+ReceiveState::ReceiveState(PartitionedEngine& engine, std::byte* buffer, std::byte* place, Partitioning partitioning,
+                           Envelope envelope, RequestName name)
+    : RequestState(engine, partitioning, envelope, std::move(name), {{envelope.peer}}), place_(place)
 {
+    if (buffer != place) { copies_out_.emplace(buffer, place, partitioning.partitions, partitioning.bytes); }
 }
 
 ReceiveState::~ReceiveState()
 {
-    // Of an active epoch, which is there only when something went wrong, a signal may be under way: the slots stay taken.
+    // A request is destroyed in an active epoch only after an error. A signal may still be in flight, so the slots stay taken.
     if (is_active() && !is_broken())
     {
         engine().abandon(*this);
         return;
     }
+    if (copies_out_) { engine().world().memory().release(engine().rank(), {offset(), round_up_window(total_bytes())}); }
     const bool is_connected = is_connected_.load(std::memory_order_relaxed);
     const Word shown = is_connected && nth() > 0 ? core_.epoch(nth()) : signals_.shown;
     PartitionedEngine::GiveBack give_back;
@@ -268,6 +271,11 @@ ReceiveState::~ReceiveState()
         };
     }
     engine().part(*this, {is_connected ? nth() : 0, shown}, std::move(give_back));
+}
+
+std::size_t ReceiveState::offset() const
+{
+    return static_cast<std::size_t>(place_ - engine().world().memory().payload(engine().rank(), 0));
 }
 
 Bytes ReceiveState::introduction(std::size_t) const { return bytes_of(ReceiveSide{partitioning().partitions, total_bytes()}); }
@@ -295,11 +303,11 @@ void ReceiveState::meet(std::size_t, const Bytes& introduction)
     }
     catch (const LimitReached&)
     {
-        engine().answer(*this, peer, Letter::Kind::Placed, bytes_of(here)); // so that the source knows, too
+        engine().answer(*this, peer, Letter::Kind::Placed, bytes_of(here)); // so that the source also knows of the failure
         return break_off(std::current_exception());
     }
     here.first_epoch = later(there.first_epoch, signals_.shown + 1);
-    here.offset = total_bytes() == 0 ? 0 : static_cast<std::size_t>(buffer_ - world.memory().payload(rank, 0));
+    here.offset = total_bytes() == 0 ? 0 : offset();
     here.signal = signals_.first;
     route.credit = there.credit;
     route.signals = world.memory().signal(rank, signals_.first);
@@ -308,7 +316,7 @@ void ReceiveState::meet(std::size_t, const Bytes& introduction)
     core_ = {route, &world.transport()};
     engine().answer(*this, peer, Letter::Kind::Placed, bytes_of(here));
     if (is_active()) { core_.prepare(nth()); }
-    is_connected_.store(true, std::memory_order_release); // core_ -> threads that ask for partitions
+    is_connected_.store(true, std::memory_order_release); // releases core_ to threads that ask for partitions
 }
 
 void ReceiveState::begin_epoch()
@@ -320,7 +328,11 @@ void ReceiveState::begin_epoch()
 bool ReceiveState::parrived(int partition)
 {
     check_partition(partition);
-    if (!is_active() || (knows_peer() && core_.has_arrived(partition, nth()))) { return true; }
+    if (!is_active()) { return true; }
+    if (knows_peer() && core_.has_arrived(partition, nth()) && (!copies_out_ || copies_out_->take(partition, nth())))
+    {
+        return true;
+    }
     poll();
     return false;
 }
@@ -329,7 +341,7 @@ bool ReceiveState::is_complete()
 {
     if (!is_connected_.load(std::memory_order_relaxed)) { return false; }
     arrived_ = core_.signals_in_a_row(nth(), arrived_);
-    return arrived_ == signals_.count;
+    return arrived_ == signals_.count && (!copies_out_ || copies_out_->take_all(nth()));
 }
 
 std::string ReceiveState::lacks()

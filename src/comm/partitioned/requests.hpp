@@ -1,44 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind the requests of comm/partitioned/partitioned.hpp: the state of each. The engine of its rank (engine.hpp) has
-// them hear from each other, moves them on, and waits.
+// The states behind the requests of comm/partitioned/partitioned.hpp. The engine of a rank (engine.hpp) exchanges the letters
+// of its requests, advances the requests, and waits for them.
 //
-// How two requests find each other: each tells the other side that it has been made, by a letter (post.hpp), with what that side
-// must know. A source's letter names its credit slot; the destination then knows how many signal slots it needs, takes them, and
-// answers with them. Letters are read whenever a rank calls, and in its waits; a request whose other side is not there is not
-// looked at.
+// How two requests meet: each sends the other side a letter (post.hpp) that it has been made, with all that the other side must
+// know. The letter of a source names its credit slot. The destination then knows how many signal slots it needs, takes the
+// slots, and answers with their place. A rank reads letters in every call and while it waits. A request whose other side does
+// not exist yet costs no polling.
 //
-// What becomes of the slots of a freed request: it tells the other side that it has parted, and keeps its slots until that side
-// has parted, too, as nothing is under way to them then. Epochs of slots that are used again go on where they were
-// (signal_pool.hpp).
+// A freed request does not give back its slots at once. It tells the other side that it is freed, and keeps its slots until the
+// other side is freed, too: then nothing is in flight to them. When slots are used again, their epochs continue from the last
+// one (signal_pool.hpp).
 #pragma once
 
 #include "comm/partitioned/allocations.hpp"
+#include "comm/partitioned/copies_out.hpp"
 #include "comm/partitioned/partitioned.hpp"
 #include "comm/partitioned/post.hpp"
 #include "comm/partitioned/protocol.hpp"
 #include "comm/partitioned/signal_pool.hpp"
-#include "comm/world.hpp"
+#include "comm/world/world.hpp"
 
 #include <atomic>
 #include <exception>
+#include <optional>
 #include <string>
 
 namespace parhelion {
 
-// The other side of a message, or another member of a collective, as this one has heard of it.
+// The other side of a message, or another member of a collective, and what this rank has heard of it.
 struct Partner
 {
     int rank;
-    bool has_made = false; // its request
+    bool has_made = false; // true if its rank has made the partner's request
     std::optional<Parting> parting{};
 };
 
-// What a request is called.
+// The names of a request.
 struct RequestName
 {
-    std::string text;           // for people
-    Address here;               // of this side
-    std::string envelope_there; // of the other side, whose request has the same number
+    std::string text;           // name in texts for people
+    RequestAddress here;        // the address of this side
+    std::string envelope_there; // the envelope of the other side, whose request has the same number
 };
 
 class RequestState
@@ -50,24 +52,24 @@ public:
     RequestState& operator=(const RequestState&) = delete;
     virtual ~RequestState();
 
-    // As far as it goes without waiting. True when there is nothing more to do before the next start() or letter.
+    // Advances the request as far as possible without waiting. Returns true if it is then idle until the next start() or letter.
     virtual bool advance() = 0;
-    // What of that any thread may do: sends what is marked.
+    // Does the part of advance() that any thread may do: sends partitions that are marked ready.
     virtual void help() {}
-    virtual bool knows_peer() const = 0; // that the other side may act on this epoch
-    virtual bool is_complete() = 0;      // of the active epoch
-    // What it lacks, for the text of a failure: "rank 1 to start the epoch".
+    virtual bool knows_peer() const = 0; // true if the other side may act on this epoch
+    virtual bool is_complete() = 0;      // true if the active epoch is complete
+    // Says what the request waits for, for the text of a failure: "rank 1 to start the epoch".
     virtual std::string lacks() = 0;
     virtual FailureRecord record(const Watch& watch) = 0;
 
-    // What a partner must know of this request, and what that one says.
+    // introduction() returns what a partner must know of this request. hear() takes a letter of a partner.
     virtual Bytes introduction(std::size_t partner) const = 0;
     void hear(int from, const Letter& letter);
 
     void start();
     void pbuf_prepare();
     bool test();
-    void finish(); // what wait() does
+    void finish(); // waits for the end of the epoch, as wait() does
 
     PartitionedEngine& engine() const { return engine_; }
     const Partitioning& partitioning() const { return partitioning_; }
@@ -77,32 +79,32 @@ public:
     bool is_active() const { return is_active_; }
     bool is_broken() const { return is_broken_.load(std::memory_order_acquire); }
     Word nth() const { return nth_; }
-    bool is_listed = false; // by the engine, as one that has to be moved on
+    bool is_listed = false; // true while the engine's list of requests to advance has it
 
     [[noreturn]] void refuse(Misuse misuse, const std::string& why) const;
     [[noreturn]] void refuse_second_mark(int partition) const;
     void check_partition(int partition) const;
-    std::string text() const;                                            // for people
-    void keep(Allocations::Use use) { uses_.push_back(std::move(use)); } // memory, for as long as this lives
+    std::string text() const;                                            // name in texts for people
+    void keep(Allocations::Use use) { uses_.push_back(std::move(use)); } // keeps memory in use for as long as this request lives
 
-    void expect_whole() const; // throws what it was broken off by
-    // A partner has parted that would have to act on this epoch: then the request is broken. For the rank's own thread.
+    void expect_whole() const; // throws the error by which the request was broken off, if there is one
+    // Breaks the request off if a partner that would have to act on this epoch has been freed. For the rank's own thread.
     void look_at_partners();
 
 protected:
     virtual void begin_epoch() = 0;
-    // A partner has made its request. agree() breaks off unless both ask for the same; only then, and if the partner has not
-    // parted, comes meet().
+    // agree() and meet() are called when a partner has made its request. agree() breaks this request off unless both ask for
+    // the same. meet() follows only if they agree and the partner has not been freed.
     virtual void agree(std::size_t partner, const Bytes& introduction) = 0;
     virtual void meet(std::size_t, const Bytes&) {}
-    virtual void place(const Bytes&) {} // where the other side's slots are
-    // This request is of no more use: its calls tell why.
+    virtual void place(const Bytes&) {} // takes the place of the other side's slots
+    // Makes this request unusable: its calls throw the reason.
     void break_off(Misuse misuse, const std::string& why) noexcept;
     void break_off(std::exception_ptr why) noexcept;
     void expect_active(const char* call) const;
-    void poll(); // who asks again and again waits
+    void poll(); // advances requests, for a thread that asks repeatedly
     std::size_t total_bytes() const { return static_cast<std::size_t>(partitioning_.partitions) * partitioning_.bytes; }
-    // A partner that has not made its request, one that has left if there is one; or this rank.
+    // Returns a partner that has not made its request, preferably one whose rank has left; or this rank if there is none.
     int missing() const;
 
 private:
@@ -114,12 +116,12 @@ private:
     const RequestName name_;
     std::vector<Partner> partners_;
     std::vector<Allocations::Use> uses_;
-    // Written by the rank's own thread, under the engine's lock; read by it, by threads between start() and wait(), and under the
-    // lock.
+    // The rank's own thread writes these members, under the engine's lock. The rank's own thread reads them at any time, other
+    // threads between start() and wait(), or under the lock.
     bool is_active_ = false;
-    Word nth_ = 0; // epochs started
+    Word nth_ = 0; // number of epochs started
     std::exception_ptr broken_;
-    std::atomic<bool> is_broken_ = false; // release: broken_ -> acquire
+    std::atomic<bool> is_broken_ = false; // stored with release after broken_, loaded with acquire
 };
 
 class SendState : public RequestState
@@ -130,7 +132,7 @@ public:
     ~SendState() override;
 
     void pready(int partition);
-    // Of so many, which are legal all or none is marked.
+    // pready_range() and pready_list() mark all the given partitions, or none of them if one is illegal.
     void pready_range(int first, int last);
     void pready_list(std::span<const int> partitions);
     bool advance() override;
@@ -142,13 +144,13 @@ public:
     Bytes introduction(std::size_t partner) const override;
 
 private:
-    // What a partition's mark says of the nth epoch. Before the first and between two epochs: taken in the last.
+    // The two values of a partition's mark in the nth epoch. At first it is taken_in(0), between epochs taken_in() the last one.
     static Word ready_in(Word nth) { return 2 * nth; }
     static Word taken_in(Word nth) { return 2 * nth + 1; }
 
     void begin_epoch() override {}
     void agree(std::size_t partner, const Bytes& introduction) override;
-    void place(const Bytes& there) override; // the destination's end is known
+    void place(const Bytes& there) override; // takes the place of the destination's slots
     void expect_unmarked(int partition) const;
     void mark(int partition);
     void send_if_ready(int partition);
@@ -156,21 +158,23 @@ private:
 
     const std::byte* buffer_;
     SignalBlock credit_;
-    const Word first_epoch_; // the least: the destination chooses
+    const Word first_epoch_; // least first epoch that this side can use; the destination chooses the epoch
     const int per_signal_;
-    Window staging_; // a copy of the buffer, where a transport carries
+    Window staging_; // a copy of the buffer, if a transport carries the data
     std::vector<ArrivalCounter<HostAtomics>> arrivals_;
     PartitionedSender<HostAtomics, Transport> core_;
-    mutable std::vector<Word> marks_;        // by partition; atomic while an epoch is active
-    std::atomic<bool> is_connected_ = false; // release: core_ is there -> acquire: by threads that mark partitions
+    mutable std::vector<Word> marks_;        // marks of partitions; accessed atomically while an epoch is active
+    std::atomic<bool> is_connected_ = false; // stored with release after core_; threads that mark partitions acquire it
     std::atomic<Word> published_ =
-        0; // signals so far; release: who sees all of an epoch, with acquire, has seen all threads leave
+        0; // number of signals set; stored with release, so that a thread that acquires an epoch's last knows that all have left
 };
 
 class ReceiveState : public RequestState
 {
 public:
-    ReceiveState(PartitionedEngine& engine, std::byte* buffer, Partitioning partitioning, Envelope envelope, RequestName name);
+    // `place`: where the data arrives, in symmetric memory. `buffer`: where the caller wants it. If they differ, data is copied.
+    ReceiveState(PartitionedEngine& engine, std::byte* buffer, std::byte* place, Partitioning partitioning, Envelope envelope,
+                 RequestName name);
     ~ReceiveState() override;
 
     bool parrived(int partition);
@@ -185,12 +189,14 @@ private:
     void begin_epoch() override;
     void agree(std::size_t partner, const Bytes& introduction) override;
     void meet(std::size_t partner, const Bytes& introduction) override;
+    std::size_t offset() const; // returns the offset of place_ in the arena
 
-    std::byte* buffer_;
+    std::byte* place_;
+    std::optional<CopiesOut> copies_out_; // set if the caller's buffer is not place_, which then belongs to this request
     SignalBlock signals_;
     PartitionedReceiver<HostAtomics, Transport> core_;
     std::atomic<bool> is_connected_ = false;
-    int arrived_ = 0; // signals seen of this epoch, from the first
+    int arrived_ = 0; // number of signals of this epoch that have come, from the first on without a gap
 };
 
 } // namespace parhelion

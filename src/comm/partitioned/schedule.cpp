@@ -18,7 +18,7 @@ enum class Keep : std::uint8_t
     Yes
 };
 
-// The steps of one member, in parts that all-reduces are made of.
+// Builds the schedule of one member from steps that several algorithms share.
 class Builder
 {
 public:
@@ -33,7 +33,7 @@ public:
     }
     Schedule done() { return std::move(s_); }
 
-    // Each chunk comes to the member of its number, reduced on the way or there. That member then sends it to `outs`.
+    // Sends every chunk around the ring, reduced on the way, to the member of its number, which sends the result to `outs`.
     void ring_reduce_scatter(const std::vector<int>& outs)
     {
         for (int i = 0; i < s_.members; ++i)
@@ -48,7 +48,7 @@ public:
         for (const int other : others()) { step(other, {s_.place}, {other}, Keep::No); }
         step(s_.place, all(), outs, Keep::Yes);
     }
-    // What comes of the chunks of the others, once each member has sent its own: to the next, or to all.
+    // Passes on the chunks of the other members around the ring, after each member has sent its own chunk to the next one.
     void ring_gather()
     {
         for (int i = 1; i < s_.members; ++i)
@@ -61,7 +61,7 @@ public:
         for (const int other : others()) { step(other, {other}, {}, Keep::Yes); }
     }
 
-    // The place so far along the ring.
+    // Returns the place that is `distance` places further along the ring.
     int at(int distance) const { return ((s_.place + distance) % s_.members + s_.members) % s_.members; }
     std::vector<int> next() const { return s_.members > 1 ? std::vector{at(1)} : std::vector<int>{}; }
     std::vector<int> all() const
@@ -70,7 +70,7 @@ public:
         std::iota(places.begin(), places.end(), 0);
         return places;
     }
-    // From the next on, so that not all send to one first.
+    // Returns all other places, from the next place on, so that not all members send to the same member first.
     std::vector<int> others() const
     {
         std::vector<int> places;
@@ -106,7 +106,7 @@ Schedule all_reduce(Algorithm algorithm, int members, int place)
 Schedule broadcast(Algorithm algorithm, int members, int place, int root)
 {
     const bool is_ring = algorithm == Algorithm::Ring, is_root = place == root;
-    Builder b(members, place, is_ring ? members : 1); // chunks follow each other around the ring
+    Builder b(members, place, is_ring ? members : 1); // a ring has one chunk per member; they follow each other around it
     const std::vector<int> next = b.next().empty() || b.at(1) == root ? std::vector<int>{} : b.next();
     const std::vector<int> outs = is_ring ? next : is_root ? b.others() : std::vector<int>{};
     const int from = is_root ? place : is_ring ? b.at(-1) : root;
@@ -146,8 +146,8 @@ Schedule make_schedule(Collective collective, Algorithm algorithm, int members, 
 
 Algorithm choose_algorithm(Collective collective, int members, std::size_t partition_bytes)
 {
-    // One shot costs one way of a signal, and members times the bytes; a ring the least bytes on every link, and 2 (members - 1)
-    // ways of a signal, each about as long as 400 KB take on a link of 350 GB/s.
+    // One shot costs one signal latency, and bytes in proportion to the members. A ring costs the fewest bytes on every link,
+    // but 2 (members - 1) signal latencies, each about as long as 400 KB take on a link of 350 GB/s.
     constexpr std::size_t small = std::size_t{16} << 10, middle = std::size_t{1} << 20;
     if (members <= 2 || partition_bytes <= small) { return Algorithm::OneShot; }
     if (partition_bytes > middle) { return Algorithm::Ring; }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives as data. A schedule is what one member of a group of ranks does for one partition, step by step; threads
-// (comm/partitioned/collectives.hpp) and kernels (comm/partitioned/gpu/collectives_gpu.hpp) execute the same one.
+// Collectives as data. A schedule lists the steps of one member of a group of ranks for one partition. Threads
+// (comm/partitioned/collectives.hpp) and kernels (comm/partitioned/gpu/collectives_gpu.hpp) execute the same schedule.
 //
-// A partition is cut into chunks. A step combines, for one chunk, terms in their order: messages of other members, and this
-// member's own input. The result goes to other members, or becomes the chunk of this member's result, or both. A step of one term
-// copies. Temucin et al. (GPU-initiated MPI partitioned communication, section IV-B) write a step as (I, R, op, O, A): incoming
-// neighbours, what to send, operation, outgoing neighbours, what has arrived. Here R and A are the chunk, and I is ordered.
+// A partition is cut into chunks. A step combines the terms of one chunk in their order; a term is a message of another member or
+// this member's own input. The step's result goes to other members, or into this member's result buffer, or both. A step of one
+// term copies. Temucin et al. (GPU-initiated MPI partitioned communication, section IV-B) write a step as (I, R, op, O, A):
+// incoming neighbours, data to send, operation, outgoing neighbours, arrived data. Here R and A are the chunk, and I is ordered.
 //
-// What a schedule must keep, and tests/comm/partitioned/schedule_test.cpp proves for all algorithms and group sizes:
-//   - the kth message from a to b is the kth that b takes from a, and of the same chunk;
-//   - every chunk of a result combines each member's input once, in an order that is the same wherever it becomes a result:
-//     all members get the same bits;
-//   - no chunk of the result is written before this member has read its own input of it: a buffer may be both;
-//   - members that execute their steps in order, a step whole or not yet, come to the end with two slots a channel or more.
-// Models of what channels add, epoch after epoch: collective_ring.pml and collective_direct.pml.
+// Rules of a schedule, which tests/comm/partitioned/schedule_test.cpp proves for all algorithms and group sizes:
+//   - the kth message from a to b is the kth that b takes from a, and has the same chunk;
+//   - every chunk of a result combines each member's input once; the order is the same on all members that keep the chunk,
+//     so that they all get the same bits;
+//   - no chunk of the result is written before this member has read its own input of it, so that one buffer may be both;
+//   - members that execute their steps in order, each step as a whole, reach the end with two or more slots per channel.
+// Models of what channels add from epoch to epoch: collective_ring.pml and collective_direct.pml.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -35,51 +35,51 @@ enum class Collective : std::uint8_t
 enum class Algorithm : std::uint8_t
 {
     Automatic,
-    OneShot, // everybody sends to everybody who needs it: fewest steps
-    TwoShot, // of an all-reduce alone: each member reduces a chunk and sends it to all: fewest bytes without going round
-    Ring     // each member sends to the next alone: 2 (members - 1) steps of an all-reduce
+    OneShot, // each member sends to every member that needs its data; has the fewest steps
+    TwoShot, // all-reduce only: each member reduces a chunk and sends it to all; has the fewest bytes except for a ring
+    Ring     // each member sends only to the next one; an all-reduce has 2 (members - 1) steps
 };
 
 struct Step
 {
     int chunk;
-    int first_term, terms; // in Schedule::terms; at least one
-    int first_out, outs;   // in Schedule::outs
-    bool is_kept;          // becomes the chunk of the result
+    int first_term, terms; // a range of Schedule::terms; at least one
+    int first_out, outs;   // a range of Schedule::outs
+    bool is_kept;          // true: the chunk is written to the result
 };
 
 struct Schedule
 {
     int members;
-    int place;  // of the member whose it is, in the group
-    int chunks; // of a partition
+    int place;  // place of this member in the group
+    int chunks; // number of chunks of a partition
     std::vector<Step> steps;
-    std::vector<int> terms; // places: whose message; `place` itself: the input
-    std::vector<int> outs;  // places
+    std::vector<int> terms; // places of the members whose messages are the terms; `place` means the own input
+    std::vector<int> outs;  // places of the members that get the step's result
 
     bool takes_input() const;
 };
 
-// Throws ContractError if the algorithm does not exist for the collective, or is Automatic. `root` is of a broadcast.
+// Returns a member's schedule. Throws ContractError if the collective has no such algorithm. Only a broadcast uses `root`.
 Schedule make_schedule(Collective collective, Algorithm algorithm, int members, int place, int root = 0);
-// The algorithm for so many bytes a partition, the same for all members.
+// Returns the algorithm for partitions of this many bytes, the same algorithm on all members.
 Algorithm choose_algorithm(Collective collective, int members, std::size_t partition_bytes);
 bool exists(Collective collective, Algorithm algorithm);
 
 struct Extent
 {
-    std::size_t begin, count; // in elements
+    std::size_t begin, count; // first element, and number of elements
 };
 
-// Where the chunks of partitions are in a buffer. Of an all-reduce and a broadcast a partition is cut into chunks. Of the others
+// The positions of chunks in a buffer. In an all-reduce and a broadcast a partition is cut into chunks. In the other collectives
 // a chunk is the partition of one member's block.
 struct ChunkLayout
 {
-    std::size_t count;  // elements of a partition
-    int cuts;           // chunks of a cut partition; 1: chunks are blocks
-    std::size_t stride; // from block to block; 0: there is one block alone
+    std::size_t count;  // number of elements of a partition
+    int cuts;           // number of chunks into which a partition is cut; 1: a chunk is one block's partition
+    std::size_t stride; // elements from one block to the next; 0: there is only one block
 
-    // Cuts are multiples of this many elements, so that chunks are aligned like the partition for wide loads and stores.
+    // Chunks begin at multiples of this many elements. So they are aligned like the partition, for wide loads and stores.
     static constexpr std::size_t grain = 8;
 
     PARHELION_HD Extent extent(int partition, int chunk) const
@@ -89,7 +89,7 @@ struct ChunkLayout
         const std::size_t from = cut(chunk), to = cut(chunk + 1);
         return {begin + from, to - from};
     }
-    // Elements of the largest chunk.
+    // Returns the elements of the largest chunk.
     std::size_t largest() const { return cuts == 1 ? count : cut_size(); }
 
 private:
@@ -110,7 +110,7 @@ struct Layouts
 {
     ChunkLayout input, result;
 };
-// Of `partitions` partitions of `count` elements each.
+// Returns the layouts of input and result, for `partitions` partitions of `count` elements each.
 Layouts layouts_of(Collective collective, const Schedule& schedule, int partitions, std::size_t count);
 
 } // namespace parhelion

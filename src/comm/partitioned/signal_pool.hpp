@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signal slots of a rank that requests take and give back. Slots are used again as they are: epochs go on above all that the
-// slots have shown, so that a signal delivered a second time does no harm.
+// The signal slots of a rank that requests take and give back. A slot is not reset when it is used again: its epochs continue
+// above all that it has shown, so that a signal that is delivered twice does no harm.
 #pragma once
 
-#include "comm/symmetric_memory.hpp"
+#include "comm/core/symmetric_memory.hpp"
 
 #include <algorithm>
 
 namespace parhelion {
 
-// Neighbouring signal slots of a rank. None of them shows a later epoch than this when nothing is under way.
+// Consecutive signal slots of a rank. When nothing is in flight, none of these slots shows a later epoch than `shown`.
 struct SignalBlock
 {
     std::size_t first = 0;
@@ -24,7 +24,7 @@ class SignalPool
 public:
     SignalPool(SymmetricMemory& memory, int rank) : memory_(memory), rank_(rank) {}
 
-    // Slots that have never been used show `shown`. Throws LimitReached.
+    // Takes and returns `count` consecutive slots. Slots that were never used show `shown`. Throws LimitReached.
     SignalBlock take(int count, Word shown)
     {
         if (count == 0) { return {}; }
@@ -50,7 +50,7 @@ private:
     SymmetricMemory& memory_;
     const int rank_;
     FreeExtents free_{0};
-    std::vector<Word> shown_; // by slot, of those that are free
+    std::vector<Word> shown_; // last epoch that each slot may show; valid for free slots
 };
 
 } // namespace parhelion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin for an MPI library: which transports it has, and how MPI begins and ends.
+// The plugin for an MPI library: the list of its transports, and how it begins and ends MPI.
 #include "comm/plugins/mpi.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the transports of the MPI plugin have in common: how MPI begins and ends, and who takes part. The plugin is compiled once
-// for each binary interface, by the headers of one library that has it; it links none (plugin.h).
+// The common part of the MPI plugin's transports: how MPI begins and ends, and which processes take part. The plugin is
+// compiled once per binary interface, with the headers of an MPI library that has it, but is not linked with any (transport.h).
 #pragma once
 
-#include "comm/plugin.h"
+#include "comm/plugins/transport.h"
 
 #include <atomic>
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace parhelion::mpi {
 
 struct Processes
 {
-    MPI_Comm all = MPI_COMM_NULL; // a communicator of the plugin's own
+    MPI_Comm all = MPI_COMM_NULL; // a communicator that only the plugin uses
     int rank = 0, ranks = 0;
     bool has_begun_mpi = false;
 };
 
-// Where a plugin says why it cannot begin.
+// The buffer to which a plugin writes the reason why it cannot begin.
 struct Why
 {
     char* text;
@@ -32,33 +32,33 @@ struct Why
     }
 };
 
-// The library's name and version, in one line.
+// Returns the MPI library's name and version, in one line.
 const char* library();
-// False: MPI cannot be used as a plugin must, as `why` then says.
+// Returns false if MPI does not allow what a plugin needs; the reason is then in `why`.
 bool begin(Processes& processes, const Why& why);
 void end(Processes& processes);
 
-// So much memory of this process alone, zeros, address space until touched; null: there is none.
+// Maps `bytes` bytes of zeroed memory, which are committed when first touched, and returns them. Returns null on failure.
 unsigned char* map_memory(std::size_t bytes);
 void unmap_memory(unsigned char* memory, std::size_t bytes);
 constexpr const char* no_memory = "there is not so much address space (ulimit -v)";
 
-// The signal of a put, at 128 bytes of a process's memory.
+// Sets the signal of a put, which is a slot of 128 bytes in the memory of a process.
 inline void set_signal(unsigned char* signal, std::uint64_t bytes, std::uint64_t epoch)
 {
     auto* const words = reinterpret_cast<std::uint64_t*>(signal);
     std::atomic_ref(words[1]).store(bytes, std::memory_order_relaxed);
-    std::atomic_ref(words[0]).store(epoch, std::memory_order_release); // payload and size -> the reader's acquire
+    std::atomic_ref(words[0]).store(epoch, std::memory_order_release); // releases payload and size to the reader's acquire
 }
 
-// What the program holds is a transport of the plugin's own type.
+// Returns the object behind the program's handle, in the plugin's own type.
 template <class T>
 T& as(parhelion_transport* transport)
 {
     return *reinterpret_cast<T*>(transport);
 }
 
-// The table of a transport T, which has `processes` and `memory`.
+// Returns the table of calls for a transport of type T, which must have the members `processes` and `memory`.
 template <class T>
 constexpr parhelion_calls_v1 calls_of(decltype(parhelion_calls_v1::open) open, decltype(parhelion_calls_v1::reach) reach,
                                       decltype(parhelion_calls_v1::put_signal) put_signal,
@@ -80,8 +80,8 @@ constexpr parhelion_calls_v1 calls_of(decltype(parhelion_calls_v1::open) open, d
     };
 }
 
-extern const parhelion_calls_v1 two_sided; // "mpi"
-extern const parhelion_calls_v1 one_sided; // "mpi-rma"
-extern const parhelion_calls_v1 put_alone; // "mpi-put"
+extern const parhelion_calls_v1 two_sided; // table of the transport "mpi"
+extern const parhelion_calls_v1 one_sided; // table of the transport "mpi-rma"
+extern const parhelion_calls_v1 put_alone; // table of the transport "mpi-put"
 
 } // namespace parhelion::mpi

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transports "mpi-rma" and "mpi-put": the source writes, and the destination need not call MPI for it.
+// The transports "mpi-rma" and "mpi-put": the source writes into the destination's memory. The destination need not call MPI.
 //
-// mpi-rma   Processes of one host have one shared window: they load and store, and a signal is a store with release. Between
-// hosts
-//           it is MPI_Put within one passive epoch that lasts as long as the transport.
-// mpi-put   MPI_Put to everybody, as if each process had a host of its own: where processes get no memory to share, and to
-// measure.
+// mpi-rma   Processes of one host share a window: they load and store there, and a signal is a store with release. Between
+//           hosts it uses MPI_Put,
+//           within one passive epoch that lasts as long as the transport.
+// mpi-put   MPI_Put to all, as if each process had its own host: for processes that get no memory to share,
+//           and for measurements.
 //
-// A put is payload and size, flush, epoch, flush. The first flush has them in the destination's memory before the epoch is, which
-// an accumulate sets in one piece. Only in the unified memory model does a process see by loads what was put; another is refused.
-// Cost: two ways and back for a put between hosts, which wait in flushes.
+// A put sends payload and size, flushes, sends the epoch, and flushes. The first flush ensures that payload and size are in the
+// destination's memory before the epoch, which an accumulate sets in one piece. A process sees puts by loads only in the unified
+// memory model; other memory models are refused. Cost: a put between hosts takes two round trips, for which the flushes wait.
 #include "comm/plugins/mpi.hpp"
 
 #include <algorithm>
@@ -28,11 +28,11 @@ struct OneSided
 {
     Processes processes;
     MPI_Comm host = MPI_COMM_NULL;
-    MPI_Win shared = MPI_WIN_NULL; // of this host's processes
-    MPI_Win world = MPI_WIN_NULL;  // what puts go to; none if all are within reach
+    MPI_Win shared = MPI_WIN_NULL; // window that the processes of this host share
+    MPI_Win world = MPI_WIN_NULL;  // window for puts; null if all memory is within reach
     unsigned char* memory = nullptr;
-    std::size_t mapped = 0;              // bytes that are not MPI's
-    std::vector<unsigned char*> reached; // by rank; null: puts go there
+    std::size_t mapped = 0;              // bytes that this plugin has mapped, not MPI
+    std::vector<unsigned char*> reached; // memory of other processes, by rank; null: puts are needed
 };
 
 unsigned char* round_up(void* address)
@@ -40,7 +40,7 @@ unsigned char* round_up(void* address)
     return reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(address) + page - 1) / page * page);
 }
 
-// Did all succeed?
+// Returns whether `yes` is true in all processes.
 bool all_say(const Processes& processes, bool yes)
 {
     int word = yes ? 1 : 0;
@@ -48,7 +48,7 @@ bool all_say(const Processes& processes, bool yes)
     return word != 0;
 }
 
-// Memory that this host's processes share, each in pages of its own; zeros, without touching the pages if they can be given back.
+// Makes memory that the processes of this host share, with pages for each. Makes it zero, without touching pages if possible.
 bool share(OneSided& mpi, std::size_t bytes)
 {
     MPI_Comm_split_type(mpi.processes.all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &mpi.host);
@@ -72,7 +72,7 @@ bool share(OneSided& mpi, std::size_t bytes)
         MPI_Group_translate_ranks(of_all, 1, &r, of_host, &there);
         if (there == MPI_UNDEFINED) { continue; }
         MPI_Win_shared_query(mpi.shared, there, &size, &unit, static_cast<void*>(&begin));
-        mpi.reached[static_cast<std::size_t>(r)] = round_up(begin); // mapped in whole pages: the same place in every process
+        mpi.reached[static_cast<std::size_t>(r)] = round_up(begin); // whole pages: at the same place in all processes
     }
     MPI_Group_free(&of_all);
     MPI_Group_free(&of_host);
@@ -86,11 +86,11 @@ bool map(OneSided& mpi, std::size_t bytes)
     mpi.memory = map_memory(bytes);
     if (!all_say(mpi.processes, mpi.memory != nullptr)) { return false; }
     mpi.mapped = bytes;
-    mpi.reached[static_cast<std::size_t>(mpi.processes.rank)] = mpi.memory; // one process alone needs no window
+    mpi.reached[static_cast<std::size_t>(mpi.processes.rank)] = mpi.memory; // a process that is alone needs no window
     return true;
 }
 
-// The window of all processes' memory.
+// Makes the window of the memory of all processes, for puts.
 bool expose(OneSided& mpi, std::size_t bytes)
 {
     const int error = MPI_Win_create(mpi.memory, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, mpi.processes.all, &mpi.world);
@@ -109,7 +109,7 @@ void progress(parhelion_transport* transport)
 {
     OneSided& mpi = as<OneSided>(transport);
     if (mpi.world == MPI_WIN_NULL) { return; }
-    int has_come = 0; // nothing ever does: libraries without help of the network answer puts inside calls
+    int has_come = 0; // stays 0; the probe helps libraries that carry puts only inside calls
     MPI_Iprobe(MPI_ANY_SOURCE, 0, mpi.processes.all, &has_come, MPI_STATUS_IGNORE);
     MPI_Win_sync(mpi.world);
 }
@@ -131,12 +131,12 @@ void put_signal(parhelion_transport* transport, const parhelion_put* put)
         MPI_Put(put->data, count, MPI_BYTE, to, static_cast<MPI_Aint>(put->offset), count, MPI_BYTE, mpi.world);
     }
     MPI_Put(&bytes, 1, MPI_UINT64_T, to, size, 1, MPI_UINT64_T, mpi.world);
-    MPI_Win_flush(to, mpi.world); // payload and size are there -> the epoch sets out
+    MPI_Win_flush(to, mpi.world); // payload and size arrive before the epoch is sent
     MPI_Accumulate(&put->epoch, 1, MPI_UINT64_T, to, signal, 1, MPI_UINT64_T, MPI_REPLACE, mpi.world);
-    MPI_Win_flush(to, mpi.world); // it is there -> what is put next
+    MPI_Win_flush(to, mpi.world); // the epoch arrives before later puts
 }
 
-// Does a put come to the next process? By requests and looks, as flushes may wait for ever where puts are not carried.
+// Returns whether a put reaches the next process. It polls, since a flush could wait for ever if puts are not carried.
 bool puts_arrive(OneSided& mpi, std::chrono::seconds patience)
 {
     const Processes& processes = mpi.processes;
@@ -180,7 +180,7 @@ parhelion_transport* open(std::size_t bytes, char* why, std::size_t why_size)
         MPI_Win_set_errhandler(mpi->world, MPI_ERRORS_RETURN);
         MPI_Win_lock_all(MPI_MODE_NOCHECK, mpi->world);
     }
-    MPI_Barrier(mpi->processes.all); // whoever puts now finds zeros
+    MPI_Barrier(mpi->processes.all); // puts come only after the memory is zero
     if (mpi->world != MPI_WIN_NULL)
     {
         constexpr std::chrono::seconds patience{20};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transport "mpi": a put is one message, header first, that the destination copies into its memory inside its calls. MPI keeps
-// the order of messages between two ranks. Works with every MPI library and between hosts. Cost: a copy at either end.
+// The transport "mpi": a put is one message, header first, which the destination copies into its memory inside its calls. MPI
+// keeps the order of messages between two ranks. It works with every MPI library and between hosts. Cost: a copy at either side.
 #include "comm/plugins/mpi.hpp"
 
 #include <cstdint>
@@ -31,13 +31,13 @@ struct Mpi
     Processes processes;
     unsigned char* memory = nullptr;
     std::size_t bytes = 0;
-    std::deque<Outgoing> outgoing; // oldest first
-    std::vector<Bytes> spare;      // of messages that have gone
+    std::deque<Outgoing> outgoing; // messages that are being sent, oldest first
+    std::vector<Bytes> spare;      // memory of messages that have been sent, to be used again
     Bytes incoming;
-    std::vector<std::uint64_t> sent, received; // messages, by the other rank
+    std::vector<std::uint64_t> sent, received; // numbers of messages to and from each other rank
 };
 
-// Takes back the messages that have gone, in their order.
+// Takes back the memory of messages that have been sent, oldest first.
 void forget_sent(Mpi& mpi)
 {
     while (!mpi.outgoing.empty())
@@ -50,7 +50,7 @@ void forget_sent(Mpi& mpi)
     }
 }
 
-// Is there a message? Then it is delivered.
+// Receives a message and copies it to its place. Returns false if there is no message.
 bool receive(Mpi& mpi)
 {
     int has_come = 0;
@@ -83,7 +83,7 @@ parhelion_transport* open(std::size_t bytes, char* why, std::size_t why_size)
     return reinterpret_cast<parhelion_transport*>(mpi);
 }
 
-void* reach(parhelion_transport*, int) { return nullptr; } // nobody
+void* reach(parhelion_transport*, int) { return nullptr; } // no memory of other processes is within reach
 
 void progress(parhelion_transport* transport)
 {
@@ -115,7 +115,7 @@ void put_signal(parhelion_transport* transport, const parhelion_put* put)
 void close(parhelion_transport* transport)
 {
     Mpi& mpi = as<Mpi>(transport);
-    // The others' last messages are received as well: a communicator with messages that nobody takes is not freed.
+    // Receives the last messages of the other processes: a communicator with unreceived messages cannot be freed.
     std::vector<std::uint64_t> to_come(mpi.sent.size());
     MPI_Alltoall(mpi.sent.data(), 1, MPI_UINT64_T, to_come.data(), 1, MPI_UINT64_T, mpi.processes.all);
     while (mpi.received != to_come) { receive(mpi); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVSHMEM as a symmetric heap (heap.h). Within a domain of NVLink it says where kernels reach each other's memory; everything
-// else they do themselves. Beyond it NVSHMEM puts, on a stream, by kernels of its own that start network cards. None of ours
-// calls NVSHMEM, so no relocatable device code is linked.
+// NVSHMEM as a symmetric heap (heap.h). Within a domain of NVLink it only tells the addresses of other ranks' memory, which
+// kernels then use. Between domains NVSHMEM puts, on a stream, by kernels of its own, which drive network cards. Kernels of
+// this program never call NVSHMEM, so no relocatable device code is linked.
 #include "comm/plugins/heap.h"
 
 #include <cstdio>
@@ -30,8 +30,8 @@ int make_id(unsigned char* id)
     return status;
 }
 
-// What the user has not said. On one host there is no proxy, since nothing leaves it. NVLink's multicast is not used by anything
-// here.
+// Sets the environment variables that the user has not set. On one host NVSHMEM gets no proxy, since no message leaves the
+// host. NVLink's multicast is disabled, as nothing here uses it.
 void set_environment(std::size_t bytes, bool are_on_one_host)
 {
     const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 0); };
@@ -55,7 +55,7 @@ int open(const unsigned char* id, int rank, int ranks, std::size_t bytes, int ar
 
 void* of_rank(const void* here, int rank) { return nvshmem_ptr(here, rank); }
 
-// The usual message is its payload and one word: one call. Otherwise each word waits until all before it has arrived.
+// Queues a put. The usual one has a payload and one word, in one call. Otherwise each word waits until all before it has arrived.
 void put(int rank, void* to, const void* from, std::size_t bytes, const parhelion_heap_word* words, int count, void* on)
 {
     auto* const stream = static_cast<CUstream_st*>(on);

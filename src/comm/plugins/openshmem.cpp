@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin for an OpenSHMEM library, of version 1.4 at least. A process's memory is from the symmetric heap, so puts need
-// nobody at the other side. A fence keeps puts to one destination in order: what comes before it is there before the epoch is,
-// and so is every earlier epoch. Version 1.4: payload, the message's size, fence, epoch. Version 1.5, whose put with signal
-// brings its own payload before the signal: size, fence, payload and epoch in one, so that the fence does not wait for the
-// payload.
-#include "comm/plugin.h"
+// The plugin for an OpenSHMEM library of version 1.4 or later. The memory of a process is in the symmetric heap, so puts do not
+// need the destination's program. A fence orders puts to one destination: all puts before the fence, earlier epochs included,
+// arrive before the epoch. Version 1.4 sends payload, the message's size, fence, epoch. Version 1.5 has a put with signal,
+// whose payload arrives before its signal. The plugin then sends the size, a fence, and payload and epoch in one call, so that
+// the fence does not wait for the payload.
+#include "comm/plugins/transport.h"
 
 #include <cstdint>
 #include <cstdio>
@@ -36,8 +36,8 @@ const char* library()
 
 parhelion_transport* open(std::size_t bytes, char* why, std::size_t why_size)
 {
-    constexpr std::size_t of_library = std::size_t{1} << 20; // what it takes of the heap itself
-    // The heap does not grow. Without the last one Open MPI calls code that it has unloaded when it ends.
+    constexpr std::size_t of_library = std::size_t{1} << 20; // bytes of the heap that the library itself uses
+    // The heap does not grow. Without the last of these variables Open MPI calls code at its end that it has unloaded.
     setenv("SHMEM_SYMMETRIC_HEAP_SIZE", std::to_string(bytes + of_library).c_str(), 1);
     setenv("SHMEM_SYMMETRIC_SIZE", std::to_string(bytes + of_library).c_str(), 1);
     setenv("OMPI_MCA_opal_common_ucx_opal_mem_hooks", "0", 1);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/transports/delayed_puts.hpp"
 
-#include "comm/atomics.hpp"
+#include "comm/core/atomics.hpp"
 
 #include <sys/prctl.h>
 
 namespace parhelion {
 
-// The finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014) over the put's identity.
+// Applies the finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014) to the numbers that identify the put.
 double random_of(const Put& put, std::uint64_t seed, std::uint64_t purpose)
 {
     std::uint64_t z = seed;
@@ -57,7 +57,7 @@ void DelayedPuts::add(const Put& put, Clock::time_point payload_due, Clock::time
 
 void DelayedPuts::run()
 {
-    ::prctl(PR_SET_TIMERSLACK, 1UL); // ns: else sleeps are longer than the latencies that are emulated
+    ::prctl(PR_SET_TIMERSLACK, 1UL); // 1 ns: with more slack sleeps are longer than the emulated latencies
     std::unique_lock lock(mutex_);
     while (!stop_ || !under_way_.is_empty())
     {
@@ -66,7 +66,7 @@ void DelayedPuts::run()
     }
 }
 
-// Or until the first is due.
+// Waits until an event is counted in news_, or until the first put is due.
 void DelayedPuts::wait_for_news(std::unique_lock<std::mutex>& lock)
 {
     const bool has_first = !under_way_.is_empty();
@@ -77,7 +77,7 @@ void DelayedPuts::wait_for_news(std::unique_lock<std::mutex>& lock)
         return;
     }
     const std::uint64_t seen = news_.load(std::memory_order_relaxed);
-    lock.unlock(); // which orders what is read after it was taken again
+    lock.unlock(); // news_ needs no memory order: data is read after the lock is taken again
     while (news_.load(std::memory_order_relaxed) == seen && (!has_first || Clock::now() < due)) { HostAtomics::pause(0); }
     lock.lock();
 }

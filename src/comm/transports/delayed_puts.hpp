@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts that arrive at a time of their own, by a thread that delivers them: payload first, which is read here no earlier than it
-// is due, as a network card would, and then the signal. Puts to different slots overtake each other as their times say; those to
-// one slot keep their order. A right protocol never has two under way to one slot: overlaps() counts violations.
+// Puts with delivery times, and a thread that delivers them. Like a network card, the thread reads the payload no earlier than
+// it is due, copies it, and then sets the signal. Puts to different slots overtake each other according to their times; puts to
+// one slot keep their order. A correct protocol never has two puts in flight to one slot; overlaps() counts violations.
 //
-// The emulated network cards (comm/transports/nic_emulation.hpp) and the bad network of the tests (tests/support/faulty.hpp) are
-// made of it. Cost: a lock and two tree insertions for each put. Where the thread has a core of its own it polls, else it sleeps.
+// The emulated network cards (comm/transports/nic_emulation.hpp) and the tests' faulty network (tests/support/faulty.hpp) use
+// this class. Cost: a lock and two tree insertions per put. With a core of its own the thread polls, otherwise it sleeps.
 #pragma once
 
 #include "comm/transports/puts_under_way.hpp"
@@ -18,24 +18,24 @@
 
 namespace parhelion {
 
-// In [0, 1), a function of seed, put and purpose, so that a seed repeats a run as far as the scheduler lets it.
+// Returns a number in [0, 1) that follows from seed, put and purpose. A seed repeats a run as far as the scheduler allows.
 double random_of(const Put& put, std::uint64_t seed, std::uint64_t purpose);
 
 class DelayedPuts
 {
 public:
     using Clock = PutsUnderWay::Clock;
-    struct Calls // of the thread
+    struct Calls // functions that the thread calls
     {
-        std::function<void(const Put&)> deliver;        // payload, if there is any, and signal
-        std::function<void(const Put&)> copy = nullptr; // payload alone, of puts whose signal comes later
+        std::function<void(const Put&)> deliver;        // copies the payload, if there is one, then sets the signal
+        std::function<void(const Put&)> copy = nullptr; // copies only the payload, if the signal is due later
     };
 
     DelayedPuts(std::string name, HelperNeeds needs, Calls calls);
-    // Delivers what is under way: a rank elsewhere may wait for it.
+    // Delivers all puts in flight first, since ranks of other processes may wait for them.
     ~DelayedPuts();
 
-    // As PutsUnderWay::add().
+    // Adds a put, as PutsUnderWay::add() does.
     void add(const Put& put, Clock::time_point payload_due, Clock::time_point signal_due, Clock::duration repeat_after = {});
 
     std::int64_t overlaps() const;
@@ -46,12 +46,12 @@ private:
     void take_first(std::unique_lock<std::mutex>& lock);
 
     const Calls calls_;
-    mutable std::mutex mutex_; // of what follows
+    mutable std::mutex mutex_; // guards the members below
     std::condition_variable changed_;
     PutsUnderWay under_way_;
-    std::atomic<std::uint64_t> news_{0}; // counts what the thread should look at; changed with mutex_ taken, polled without
+    std::atomic<std::uint64_t> news_{0}; // number of events so far; written with mutex_ locked, polled without the lock
     bool stop_ = false;
-    HelperThread thread_; // last: starts when all else is there
+    HelperThread thread_; // declared last: the thread starts when all members exist
 };
 
 } // namespace parhelion

@@ -32,7 +32,7 @@ EmulatedLink::Times EmulatedLink::send(const Put& put)
     return {begin + latency, begin + on_link + latency};
 }
 
-// Of one node.
+// The emulated network card of one node.
 class NicEmulationTransport::Nic
 {
 public:
@@ -52,7 +52,7 @@ public:
 
 private:
     EmulatedLink link_;
-    DelayedPuts puts_; // last: its thread ends first
+    DelayedPuts puts_; // declared last: its thread ends first
 };
 
 NicEmulationTransport::NicEmulationTransport(const SymmetricMemory& memory, const NicEmulation& emulation, RankRange here)

@@ -2,48 +2,12 @@
 #include "comm/transports/plugin.hpp"
 
 #include "base/error.hpp"
-#include "comm/shared_object.hpp"
+#include "comm/core/shared_object.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fmt/format.h>
-#include <iterator>
 
 namespace parhelion {
-
-const std::vector<PluginFile>& plugin_files()
-{
-    const std::vector<std::string> mpi = {"mpi", "mpi-rma", "mpi-put"};
-    const std::string of_open_mpi = "OMPI_COMM_WORLD_SIZE", of_mpich = "PMI_SIZE";
-    static const std::vector<PluginFile> files = {
-        {mpi, "libparhelion_mpi_openmpi.so", {"libmpi.so.40"}, {of_open_mpi}},
-        // Before MPICH's own: a system has the latter in its usual place, and the former if the user has put it in the way.
-        {mpi, "libparhelion_mpi_abi.so", {"libmpi_abi.so.1"}, {of_mpich, of_open_mpi}},
-        {mpi, "libparhelion_mpi_mpich.so", {"libmpich.so.12", "libmpi.so.12"}, {of_mpich}},
-        {{"openshmem"}, "libparhelion_openshmem.so", {"liboshmem.so.40"}, {of_open_mpi}},
-    };
-    return files;
-}
-
-std::vector<PluginFile> plugins_of_launcher(const std::string& transport)
-{
-    std::vector<PluginFile> files;
-    std::copy_if(plugin_files().begin(), plugin_files().end(), std::back_inserter(files), [&](const PluginFile& file) {
-        return std::find(file.transports.begin(), file.transports.end(), transport) != file.transports.end() &&
-               !processes_of_launcher(file).empty();
-    });
-    return files;
-}
-
-std::string processes_of_launcher(const PluginFile& file)
-{
-    for (const std::string& variable : file.size_variables)
-    {
-        if (const char* const size = std::getenv(variable.c_str())) { return size; }
-    }
-    return "";
-}
 
 Plugin::Plugin(const std::string& transport, const std::vector<PluginFile>& files) : name_(transport)
 {

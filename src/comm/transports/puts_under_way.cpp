@@ -18,7 +18,7 @@ void PutsUnderWay::add(const Put& put, Word* read, Clock::time_point payload_due
     {
         line.last += repeat_after;
         Put signal = put;
-        signal.data = nullptr; // by then it may be the sender's again
+        signal.data = nullptr; // when the signal is due, the sender may have reused the data
         by_time_.emplace(line.last, PutUnderWay{signal, nullptr, line.last, true});
     }
 }

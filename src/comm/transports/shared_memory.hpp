@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transport between ranks whose arenas this process has all mapped, so that every place is within reach. `Staged` hides that,
-// so that Puts are tested and compared as well; the source's thread then copies and signals.
+// The transport between ranks whose arenas are all mapped in this process, so that all memory is within reach. PeerAccess::Staged
+// hides that, so that Puts can be tested and compared: the source's thread then copies the payload and sets the signal.
 #pragma once
 
-#include "comm/symmetric_memory.hpp"
-#include "comm/transport.hpp"
+#include "comm/core/symmetric_memory.hpp"
+#include "comm/core/transport.hpp"
 
 namespace parhelion {
-
-// How a source gets bytes to its peer.
-enum class PeerAccess : std::uint8_t
-{
-    Pointers, // it stores into the peer's memory
-    Staged    // it stores into its own, and the transport carries them
-};
 
 class SharedMemoryTransport : public Transport
 {

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <thread>
 #include <utility>
 
 namespace parhelion {
@@ -20,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// From the end of a connection without a farewell until that is an error of its own: the rendezvous mostly knows a better one.
+// The time after which a connection that ended without farewell is an error. Mostly the rendezvous has a better error sooner.
 constexpr std::chrono::seconds until_cut_off = 2s;
 
 template <class T>
@@ -34,11 +35,11 @@ std::string_view bytes_of(const std::byte* data, std::size_t bytes) { return {re
 
 } // namespace
 
-// The connection to one other process.
+// The connection between this process and another process.
 class TcpTransport::Stream
 {
 public:
-    // `wake` is made readable when the other side has ended.
+    // `wake` becomes readable when the other side has ended.
     Stream(const SymmetricMemory& memory, RankRange here, const ProcessCard& card, FileDescriptor socket, const SealKeys& keys,
            int wake)
         : memory_(memory), here_(here), card_(card), socket_(std::move(socket)), wake_(wake), sending_(keys.sending),
@@ -47,34 +48,34 @@ public:
     }
 
     int socket() const { return socket_.get(); }
-    // False if some of it, or of what came before, is still to be sent.
+    // Sends a put. Returns false if bytes of this put or of an earlier one are still to be sent.
     bool send(const Header& header, const std::byte* data);
     bool has_more_to_send()
     {
         const std::scoped_lock lock(mutex_);
         return !flush();
     }
-    // Nothing follows.
+    // Sends the farewell, which says that no put will follow.
     void finish()
     {
         if (!std::exchange(is_finished_, true)) { send({0, 0, 0, 0, nobody, 0}, nullptr); }
     }
-    // The other side has finished, or is gone.
+    // Returns whether the other side has sent its farewell or is gone.
     bool has_ended() const { return end_.load(std::memory_order_relaxed) != End::No; }
-    // Why it must not have, in a sentence, or nothing; of a connection that was cut off not at once.
+    // Returns why the end is an error, or an empty text. That a connection was cut off is reported only after some time.
     std::string what_went_wrong(TimePoint now);
     bool was_cut_off() const { return end_.load(std::memory_order_relaxed) == End::CutOff; }
-    // All that there is, unless somebody is at it.
+    // Receives all bytes that have come, unless another thread is already receiving.
     void receive();
 
 private:
-    static constexpr std::int32_t nobody = -1; // the destination of a farewell
+    static constexpr std::int32_t nobody = -1; // the destination in the header of a farewell
     enum class End : std::uint8_t
     {
         No,
         Farewell,
         CutOff,
-        Forged // what came is not what the other side had sent
+        Forged // received bytes are not those that the other side has sent
     };
     struct Head
     {
@@ -85,8 +86,8 @@ private:
     {
         Head head;
         const std::byte* data;
-        Seal seal;            // of the payload
-        std::size_t sent = 0; // of all three
+        Seal seal;            // seal of the payload
+        std::size_t sent = 0; // number of bytes sent of head, payload and seal
     };
     bool flush();
     void end(End how);
@@ -100,19 +101,19 @@ private:
     const ProcessCard card_;
     FileDescriptor socket_;
     const int wake_;
-    std::mutex mutex_; // of the queue
+    std::mutex mutex_; // guards sending_ and queue_
     Sealer sending_;
     std::deque<Outgoing> queue_;
-    std::atomic<std::uint64_t> sent_{0};       // puts whose payload has been read here
-    bool is_finished_ = false;                 // the thread's
-    std::optional<TimePoint> told_cut_off_at_; // likewise
+    std::atomic<std::uint64_t> sent_{0};       // number of puts whose payload has been read by this process
+    bool is_finished_ = false;                 // used only by the transport's thread
+    std::optional<TimePoint> told_cut_off_at_; // used only by the transport's thread
     std::atomic<End> end_{End::No};
-    std::mutex at_it_; // of what follows
+    std::mutex at_it_; // held by the thread that receives; guards the members below
     Sealer receiving_;
     std::array<char, 1 << 16> buffer_;
-    std::size_t first_ = 0, last_ = 0; // of what is in it
+    std::size_t first_ = 0, last_ = 0; // range of buffer_ with bytes that are not read yet
     Header header_{};
-    bool is_in_put_ = false; // header_ holds
+    bool is_in_put_ = false; // true: header_ is valid
     std::size_t missing_ = 0;
 };
 
@@ -125,7 +126,7 @@ bool TcpTransport::Stream::send(const Header& header, const std::byte* data)
     return queue_.size() == 1 && flush();
 }
 
-// As much as goes without waiting; true if that is all. With mutex_ taken.
+// Sends the queue as far as possible without waiting. Returns true if everything is sent. mutex_ must be locked.
 bool TcpTransport::Stream::flush()
 {
     while (!queue_.empty())
@@ -149,7 +150,7 @@ bool TcpTransport::Stream::flush()
         const ssize_t sent = ::sendmsg(socket(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno == EINTR) { continue; }
         if (sent < 0 && errno == EAGAIN) { return false; }
-        if (sent < 0) // the other side is gone, which the rendezvous tells
+        if (sent < 0) // the connection is lost, which the rendezvous reports
         {
             queue_.clear();
             return true;
@@ -186,7 +187,7 @@ std::string TcpTransport::Stream::what_went_wrong(TimePoint now)
     }
 }
 
-// Payload to its place, and what follows into the buffer, which is empty if there is any payload.
+// Receives payload to its place, and all bytes after it into the buffer, which must be empty if payload is missing.
 ssize_t TcpTransport::Stream::read(std::byte* payload, std::size_t bytes)
 {
     iovec pieces[] = {{payload, bytes}, {buffer_.data() + last_, buffer_.size() - last_}};
@@ -206,7 +207,7 @@ void TcpTransport::Stream::receive()
     {
         if (is_in_put_ ? receive_payload() : begin_put()) { continue; }
         if (has_ended()) { return; }
-        std::memmove(buffer_.data(), buffer_.data() + first_, last_ - first_); // less than a header, or a seal
+        std::memmove(buffer_.data(), buffer_.data() + first_, last_ - first_); // only an incomplete header or seal is kept
         last_ -= std::exchange(first_, 0);
         std::byte* const payload =
             is_in_put_ ? memory_.payload(header_.destination, header_.offset) + header_.bytes - missing_ : nullptr;
@@ -216,7 +217,7 @@ void TcpTransport::Stream::receive()
     }
 }
 
-// From what is in the buffer. False: more is needed, or this is no put of ours.
+// Reads a header from the buffer. Returns false if bytes are missing, or if the header is not that of a put of this run.
 bool TcpTransport::Stream::begin_put()
 {
     Head head;
@@ -233,7 +234,7 @@ bool TcpTransport::Stream::begin_put()
     return is_in_put_;
 }
 
-// False: more is needed than is there, or it is not theirs.
+// Takes payload from the buffer, and sets the signal when all has come. Returns false if bytes are missing or the seal is wrong.
 bool TcpTransport::Stream::receive_payload()
 {
     const std::size_t buffered = std::min(missing_, last_ - first_);
@@ -245,15 +246,15 @@ bool TcpTransport::Stream::receive_payload()
         missing_ -= buffered;
     }
     if (missing_ > 0 || (header_.has_payload != 0 && !is_payload_sealed())) { return false; }
-    // The answer to a put comes after its payload was read, by way of the other side: here that becomes an order between threads,
-    // and with the signal the rank's.
+    // The answer to a put comes after the put's payload was read in this process, but by way of the other side. With this load
+    // that becomes an order between threads; the signal passes the order on to the rank.
     static_cast<void>(sent_.load(std::memory_order_acquire));
     deliver(memory_, {-1, header_.destination, header_.offset, nullptr, header_.bytes, header_.signal, header_.epoch});
     is_in_put_ = false;
     return true;
 }
 
-// False also if the seal is not there yet.
+// Returns whether the payload's seal is right. Returns false if it is missing or wrong.
 bool TcpTransport::Stream::is_payload_sealed()
 {
     Seal seal;
@@ -269,6 +270,16 @@ bool TcpTransport::Stream::is_payload_sealed()
 // --- meeting
 
 namespace {
+
+// Throws PeerAborted if the run has ended or ends within `patience`: connections are often lost before the reason is known.
+void stop_if_lost(Rendezvous& rendezvous, std::chrono::nanoseconds patience)
+{
+    const TimePoint until = std::chrono::steady_clock::now() + patience;
+    do {
+        rendezvous.expect_whole();
+        if (patience > 0s) { std::this_thread::sleep_for(10ms); }
+    } while (std::chrono::steady_clock::now() < until);
+}
 
 std::string key_of(int first) { return fmt::format("where rank {} takes messages", first); }
 
@@ -296,16 +307,18 @@ TcpTransport::TcpTransport(const SymmetricMemory& memory, Rendezvous& rendezvous
     thread_.start([this] { run(); });
 }
 
-// In the order of processes, so that there is always one that accepts: a process accepts once it has connected.
+// Connects to the processes before this one, in their order. A process accepts after it has connected, so one always accepts.
 void TcpTransport::connect_to_earlier(Rendezvous& rendezvous, TimePoint until)
 {
     for (const ProcessCard& card : rendezvous.processes())
     {
         if (card.first >= here_.first) { return; }
+        if (memory_.reaches(card.first)) { continue; }
         const Address address = address_in(rendezvous.wait_for(key_of(card.first)));
         Greeted greeted = greet(try_connect(address, until), rendezvous.card(), rendezvous.secret(), rendezvous.wire(), until);
         if (greeted.socket.get() < 0)
         {
+            stop_if_lost(rendezvous, until_cut_off);
             throw CommError(fmt::format("Rank {} found no way for messages to the {} ({}): {}.", here_.first, card.name(),
                                         address.text(), greeted.why_not));
         }
@@ -318,7 +331,7 @@ void TcpTransport::accept_later(Rendezvous& rendezvous, Acceptor& acceptor, Time
     std::vector<ProcessCard> missing;
     for (const ProcessCard& card : rendezvous.processes())
     {
-        if (card.first > here_.first) { missing.push_back(card); }
+        if (card.first > here_.first && !memory_.reaches(card.first)) { missing.push_back(card); }
     }
     const auto find = [&](const ProcessCard& guest) {
         return std::find_if(missing.begin(), missing.end(), [&](const ProcessCard& c) { return c.first == guest.first; });
@@ -332,14 +345,11 @@ void TcpTransport::accept_later(Rendezvous& rendezvous, Acceptor& acceptor, Time
             missing.erase(find(guest->card));
             continue;
         }
-        if (const std::string loss = rendezvous.loss(); !loss.empty())
-        {
-            throw PeerAborted(fmt::format("Rank {} stopped: {}", here_.first, loss));
-        }
+        stop_if_lost(rendezvous, {});
         if (std::chrono::steady_clock::now() > until)
         {
-            throw CommError(
-                fmt::format("The {} has not connected to rank {} for messages.", missing.front().name(), here_.first));
+            throw CommError(fmt::format("The {} has not connected to rank {} for messages.{}", missing.front().name(),
+                                        here_.first, acceptor.trouble()));
         }
         std::vector<pollfd> watched;
         for (const int socket : acceptor.sockets()) { watched.push_back({socket, POLLIN, 0}); }
@@ -380,7 +390,7 @@ void TcpTransport::run()
             watched.push_back({stream->has_ended() ? -1 : stream->socket(), events, 0});
         }
         const bool is_one_cut_off = std::any_of(streams_.begin(), streams_.end(), [](const auto& s) { return s->was_cut_off(); });
-        const int patience = is_leaving_.load(std::memory_order_acquire) ? 10 : is_one_cut_off ? 100 : -1; // ms
+        const int patience = is_leaving_.load(std::memory_order_acquire) ? 10 : is_one_cut_off ? 100 : -1; // in ms; -1: no limit
         ::poll(watched.data(), watched.size(), patience);
         eventfd_t times;
         if (watched[0].revents != 0) { ::eventfd_read(wake_.get(), &times); }
@@ -402,7 +412,7 @@ void TcpTransport::tell_of_losses()
     }
 }
 
-// Once this process leaves: all that it sent is on its way and the others have finished, or nobody cares any more.
+// Returns whether this process may stop: all is sent and the others have finished, or the run has failed, or time is up.
 bool TcpTransport::is_over()
 {
     if (!is_leaving_.load(std::memory_order_acquire)) { return false; }

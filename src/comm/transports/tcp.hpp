@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transport between processes that share no memory: a TCP connection for each two of them, made at the start, by the
-// addresses that they leave with the rendezvous and with the secret of the run. Ranks of one process store into each other's
-// memory.
+// The transport between processes that share no memory: a TCP connection for each pair of processes, made at the start, by
+// addresses from the rendezvous and with the secret of the run. Ranks that reach each other's memory, for instance in one
+// process, store into that memory.
 //
-// A put is a header and its payload, each with its seal (comm/bootstraps/seal.hpp). Whoever puts sends as much as goes at once;
-// the rest stays where it lies until the thread of this process can send it. Received payload goes into the arena of the
-// destination, where the header says once its seal is right, and then, once that of the payload is, the signal is set with
-// release: by the thread, or by a rank that waits, which needs no switch of threads. So a signal follows its payload, and puts
-// between two processes keep their order. A connection ends with a farewell, sealed as well: without it the other side has been
-// cut off.
+// A put is a header and its payload, each with its seal (comm/bootstraps/seal.hpp). The calling thread sends as much as
+// possible at once; the rest stays at its place until the thread of the transport can send it. When the seal of the header is
+// right, received payload goes into the destination's arena where the header says. When the payload's seal is right, too, the
+// signal is set with release. The transport's thread receives, or a waiting rank, which saves a thread switch. So a signal
+// follows its payload, and puts between two processes keep their order. A connection ends with a sealed farewell; without a
+// farewell, the other side has been cut off.
 #pragma once
 
 #include "comm/bootstraps/rendezvous.hpp"
-#include "comm/transport.hpp"
+#include "comm/core/transport.hpp"
 #include "device/helper_threads.hpp"
 
 #include <deque>
@@ -25,9 +25,10 @@ namespace parhelion {
 class TcpTransport : public Transport
 {
 public:
-    // Connects all processes of the rendezvous, which outlives it. Throws CommError, PeerAborted, SystemError.
+    // Connects this process with all processes of the rendezvous that do not share its memory. The rendezvous outlives the
+    // transport. Throws CommError, PeerAborted, SystemError.
     TcpTransport(const SymmetricMemory& memory, Rendezvous& rendezvous);
-    // Waits, bounded, until all has been sent and the others have no more to send, unless the run has failed.
+    // Unless the run has failed, waits for a bounded time until all puts are sent and the other processes have no more to send.
     ~TcpTransport() override;
 
     std::byte* reach_payload(int, int destination, std::size_t offset) override { return memory_.payload(destination, offset); }
@@ -56,11 +57,11 @@ private:
     const RankRange here_;
     const std::chrono::nanoseconds deadline_;
     std::vector<std::unique_ptr<Stream>> streams_;
-    std::vector<Stream*> stream_of_; // by rank; null: here
-    FileDescriptor wake_;            // readable when the thread has something to do
+    std::vector<Stream*> stream_of_; // connections by rank; null if the rank's memory is within reach
+    FileDescriptor wake_;            // readable when the transport's thread has work
     std::atomic<bool> is_leaving_{false};
-    TimePoint leaving_until_{};                                  // released by is_leaving_
-    HelperThread thread_{"messages by TCP", HelperNeeds::Turns}; // last: starts when all are connected
+    TimePoint leaving_until_{};                                  // published by the release of is_leaving_
+    HelperThread thread_{"messages by TCP", HelperNeeds::Turns}; // declared last: starts when all are connected
 };
 
 } // namespace parhelion

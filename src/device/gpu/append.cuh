@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists that many blocks of threads write at once: who of a block has an entry gets a place for it.
+// Appends to lists that many thread blocks write at once: each thread that has an entry gets a place for it.
 //
-// The idea: a block counts its entries and takes that many places at the end of the list by one atomic addition. Entries of a
-// block stay in the order of its threads, which keeps neighbours together; the order of blocks is as they come. Cost: one atomic
-// per block and list, three barriers.
+// The idea: a block counts its entries and reserves that many places at the end of the list by one atomic addition.
+// Entries of a block stay in the order of its threads, which keeps neighbours together; the order of the blocks
+// varies from run to run. Cost: one atomic per block and list, three barriers.
 #pragma once
 
 #include "device/gpu/atomics.cuh"
@@ -13,8 +13,8 @@
 
 namespace parhelion {
 
-// The place of this thread's entry, -1 without one. *count is the length of the list. Every thread of a block of whole warps must
-// call it; may be called again at once.
+// Returns the index of this thread's entry, or -1 without entry. Adds the block's number of entries to *count, the list's
+// length. Every thread of the block must call it; the block must have whole warps. Calls in a row need no barrier between them.
 __device__ inline std::int32_t append(bool has_entry, std::int32_t* count)
 {
     __shared__ std::int32_t before_warp[32], before_block;

@@ -28,7 +28,7 @@ CUmemAllocationProp pages_on(int device, GpuArena::Reach reach)
     return properties;
 }
 
-// The same for all GPUs of a host, so that whoever maps another process's pages knows their size.
+// Returns the size of a page. All GPUs of a host have the same, so a process that maps another process's pages knows it.
 std::size_t granule_of(const CUmemAllocationProp& properties)
 {
     std::size_t granule = 0;
@@ -37,7 +37,7 @@ std::size_t granule_of(const CUmemAllocationProp& properties)
     return granule;
 }
 
-// Takes the pages: the mapping keeps them.
+// Maps `pages` and returns their address. Releases the handle, because the mapping keeps the pages alive.
 std::byte* map(CUmemGenericAllocationHandle pages, std::size_t bytes, std::size_t granule)
 {
     CUdeviceptr at = 0;
@@ -100,7 +100,7 @@ bool makes_shared_memory(int device)
 void open_memory(std::span<const int> devices)
 {
     static std::mutex mutex;
-    static std::set<std::pair<int, int>> open; // of the process; a second time would be an error
+    static std::set<std::pair<int, int>> open; // pairs of GPUs enabled in this process; enabling a pair twice is an error
     const std::lock_guard lock(mutex);
     for (const int from : devices)
     {
@@ -109,7 +109,7 @@ void open_memory(std::span<const int> devices)
         {
             if (from == to || open.contains({from, to})) { continue; }
             const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
-            if (status == cudaErrorPeerAccessAlreadyEnabled) { cudaGetLastError(); } // by another library
+            if (status == cudaErrorPeerAccessAlreadyEnabled) { cudaGetLastError(); } // another library has enabled it
             else { cuda_check(status, "cudaDeviceEnablePeerAccess"); }
             open.emplace(from, to);
         }

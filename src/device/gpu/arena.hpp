@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of one GPU that other GPUs of the process address as well: the same pointer is good on all of them. Other processes of
-// the host may address it, too, at pointers of their own.
+// Memory of one GPU that other GPUs of the process can address as well, by the same pointer on
+// all of them. Other processes of the host may map this memory, too, at addresses of their own.
 //
-// The idea: pages are created on one GPU, mapped once, and opened to the named GPUs alone. Another process maps the same pages by
-// a file descriptor. Ordinary allocations are private until open_memory(). Cost: a few hundred microseconds and whole granules of
-// 2 MiB; for setting up, not for the step.
+// The idea: pages are created on one GPU, mapped once, and made accessible to the named GPUs alone. Another process
+// maps the same pages by a file descriptor. Ordinary allocations stay private until open_memory() is called. Cost: a
+// few hundred microseconds and whole granules of 2 MiB. It is meant for setup, not for the step.
 //
-// A GPU that shares with no other needs no such pages, and gets ordinary memory: some virtual GPUs have nothing else.
+// A GPU that shares with no other gets ordinary memory instead of such pages: some virtual GPUs support nothing else.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@
 
 namespace parhelion {
 
-// What one GPU can do with the memory of another.
+// The access that one GPU has to the memory of another.
 struct GpuLink
 {
-    bool has_access = false;         // load and store
-    bool has_native_atomics = false; // also read-modify-write, which other GPUs then see as one: NVLink has it, PCIe has not
+    bool has_access = false;         // true if it can load from and store to this memory
+    bool has_native_atomics = false; // true if its read-modify-write is atomic for all GPUs; so by NVLink, not by PCIe
 };
 GpuLink gpu_link(int from, int to);
 
-// Can memory be made on this GPU that others address, too? Some virtual GPUs, and some hosts, cannot. Throws DeviceError.
+// Returns true if memory that other GPUs address can be made on this GPU. Some virtual GPUs and hosts cannot. Throws DeviceError.
 bool makes_shared_memory(int device);
 
-// Lets kernels on each of these GPUs use ordinary memory of the others, whenever it was allocated. Throws DeviceError.
+// Lets kernels on each of these GPUs access ordinary memory of all these GPUs, whenever it was allocated. Throws DeviceError.
 void open_memory(std::span<const int> devices);
 
 class GpuArena
@@ -36,26 +36,26 @@ public:
     enum class Reach : std::uint8_t
     {
         Process,
-        Host // other processes, too
+        Host // the GPUs of this process, and other processes of this host
     };
-    // At least `bytes` of zeros on GPU `device`, for itself and for the GPUs in `accessed_by`. Throws DeviceError.
+    // Allocates at least `bytes` of zeros on GPU `device`, accessible to it and to the GPUs in `accessed_by`. Throws DeviceError.
     GpuArena(int device, std::size_t bytes, std::span<const int> accessed_by, Reach reach = Reach::Process);
-    // The arena of `bytes` that another process has made with Reach::Host, by the descriptor of its pages, which stays the
-    // caller's. For the GPUs in `accessed_by`, of which there is one at least. Throws DeviceError.
+    // Maps the arena of `bytes` that another process has made with Reach::Host. `pages` is its file descriptor, which
+    // the caller keeps and closes. The GPUs in `accessed_by`, at least one, get access. Throws DeviceError.
     static std::unique_ptr<GpuArena> of_process(int pages, std::size_t bytes, std::span<const int> accessed_by);
     ~GpuArena();
     GpuArena(const GpuArena&) = delete;
     GpuArena& operator=(const GpuArena&) = delete;
 
     std::byte* data() const { return data_; }
-    // Of the pages, for other processes: open until the arena goes; -1 unless they may reach it.
+    // Returns the file descriptor by which other processes map the pages, -1 without Reach::Host. Open while the arena exists.
     int pages() const { return pages_; }
 
 private:
     GpuArena() = default;
     void give_back() noexcept;
 
-    bool is_mapped_ = true; // of whole granules; else it is an ordinary allocation
+    bool is_mapped_ = true; // true: mapped pages (whole granules); false: an ordinary allocation
     bool is_counted_ = false;
     int pages_ = -1;
     std::byte* data_ = nullptr;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes to a word that other threads of the GPU, or of the block if it is in shared memory, change at the same time. They order
-// nothing but the word itself: who publishes data uses instructions.cuh. All return the old value. Cost: an instruction, without
-// waiting where nobody uses the result.
+// Atomic changes to a word. Other threads of the GPU may change the word at the same time, or, if the word is in
+// shared memory, other threads of the block. Only the word itself is ordered: to publish data, use instructions.cuh.
+// All functions return the old value. Cost: one instruction, which does not wait if the result is unused.
 #pragma once
 
 #include <type_traits>
 
 namespace parhelion {
 
-// T: int, unsigned, unsigned long long, float, double; float4, each of whose numbers is changed by itself.
+// Adds `value`. T: int, unsigned, unsigned long long, float, double or float4, whose four numbers are changed one by one.
 template <class T>
 __device__ inline T atomic_add(T* at, std::type_identity_t<T> value)
 {
@@ -34,7 +34,7 @@ __device__ inline T atomic_and(T* at, std::type_identity_t<T> bits)
 {
     return atomicAnd(at, bits);
 }
-// Stores `value` if `expected` is there.
+// Stores `value` if the word equals `expected` (compare and swap).
 template <class T>
 __device__ inline T atomic_replace(T* at, std::type_identity_t<T> expected, std::type_identity_t<T> value)
 {

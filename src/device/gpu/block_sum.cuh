@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the threads of a block, added to a total in global memory: how energies, virials and kinetic energies leave a kernel.
-// Within a block the order is fixed; blocks add to the total as they finish, so only integer sums have the same bits in every
-// run. Cost: five shuffles per number and warp, one atomic per number and block.
+// Adds sums over the threads of a block to a total in global memory. Kernels deliver energies, virials and kinetic
+// energies this way. Within a block the order is fixed. Blocks add to the total as they finish, so only integer sums
+// have the same bits in every run. Cost: five shuffles per number and warp, one atomic per number and block.
 #pragma once
 
 #include "device/gpu/atomics.cuh"
@@ -22,11 +22,11 @@ __device__ Sum sum_over_warp(Sum value)
 {
     static_assert(sizeof(Sum) == 8);
     for (int distance = 16; distance > 0; distance /= 2) { value += from_lane_above(value, distance); }
-    return value; // of lane 0
+    return value; // valid in lane 0 only
 }
 
-// totals[i] += the sum of value[i] over all threads of the block. Every thread of a block of whole warps, at most 1024 threads,
-// must call it; may be called again at once.
+// Adds the sum of value[i] over all threads of the block to totals[i]. Every thread of the block must call it.
+// The block must consist of whole warps and have at most 1024 threads. A second call needs no barrier before it.
 template <int n, class Sum>
 __device__ void add_block_sums(const Sum (&value)[n], Sum* totals)
 {

@@ -10,21 +10,21 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::size_t ring_size = std::size_t{1} << 19; // a power of two; 16 MiB
-constexpr std::uint32_t most_records = 1 << 13;         // of a row of a launch
+constexpr std::size_t ring_size = std::size_t{1} << 19; // records, a power of two; 16 MiB
+constexpr std::uint32_t most_records = 1 << 13;         // maximum number of records for one row of a launch's grid
 
-// Purpose        the step that the records of what follows count from
+// Purpose        stores the step number from which the next records count
 // Work           one thread
 // Reads/Writes   the step / the header
-// Orders         nothing: stream order alone
+// Orders         nothing; the order of the stream suffices
 // Requires       -
 // Cost           a launch
 __global__ void begin_trace_kernel(const std::int64_t* step, TraceHeader* header) { header->step = *step; }
 
-// Purpose        the place in the ring where what follows begins
+// Purpose        moves the start of the ring behind the records written since begin()
 // Work           one thread
 // Reads/Writes   the header (both)
-// Orders         nothing: stream order alone
+// Orders         nothing; the order of the stream suffices
 // Requires       -
 // Cost           a launch
 __global__ void end_trace_kernel(TraceHeader* header, std::uint64_t records) { header->first += records; }
@@ -76,7 +76,7 @@ std::vector<BlockRecord> BlockTracer::records(GpuQueue& queue) const
     const std::uint64_t kept = std::min<std::uint64_t>(end, ring_size);
     std::vector<BlockRecord> latest;
     for (std::uint64_t place = end - kept; place < end; ++place) { latest.push_back(ring[place % ring_size]); }
-    if (kept < end) // of the first step some may be lost
+    if (kept < end) // some records of the first step may be overwritten
     {
         const std::int64_t cut = latest.front().step;
         latest.erase(latest.begin(),

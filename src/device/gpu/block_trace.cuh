@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a kernel takes part in the timing of blocks: its first parameter is a BlockTrace, its first statement
+// Lets a kernel take part in the timing of blocks: its first parameter is a BlockTrace, and its first statement is
 //     const BlockSpan span(tracing);
-// What is recorded is when the block's first thread came and went. Cost: see block_trace.hpp; 8 bytes of shared memory.
+// BlockSpan records when the block's first thread began and ended. Cost: see block_trace.hpp; 8 bytes of shared memory.
 #pragma once
 
 #include "device/gpu/block_trace.hpp"
@@ -19,7 +19,7 @@ public:
     __device__ ~BlockSpan()
     {
         if (!records()) { return; }
-        const TraceHeader header = *trace_.header; // loaded earlier, it would keep the block waiting for longer
+        const TraceHeader header = *trace_.header; // loaded at the end: earlier, its latency would count as the block's time
         const std::uint64_t end = global_nanoseconds();
         const unsigned multiprocessor = multiprocessor_number();
         const std::uint64_t place = header.first + trace_.first + blockIdx.y * trace_.row + (blockIdx.x >> trace_.one_in);
@@ -30,7 +30,7 @@ public:
     BlockSpan& operator=(const BlockSpan&) = delete;
 
 private:
-    // In shared memory: registers are dear in the kernels that count.
+    // The begin is kept in shared memory, because registers are scarce in the kernels whose time matters.
     __device__ static std::uint64_t& begin()
     {
         __shared__ std::uint64_t time;

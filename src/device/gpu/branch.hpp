@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that is spread over several queues of a GPU: what comes after what is a value, which one branch gives and another takes.
+// Work that is spread over several queues of a GPU. A Done value, given by one branch and taken by another, orders their work.
 //
-//     const Done halo_x = nonlocal.done();                    // all that is queued on nonlocal so far
-//     compute_bonded(beside.after(halo_x), ...);              // what is queued on beside from here on comes after it
+//     const Done halo_x = nonlocal.done();                    // all work that is queued on nonlocal until now
+//     compute_bonded(beside.after(halo_x), ...);              // work that is queued on beside from now on comes after it
 //
-// Cost: an event per branch; an edge of the graph, where this is captured.
+// Cost: an event per branch, or an edge of the graph where the work is captured.
 #pragma once
 
 #include "base/error.hpp"
@@ -16,7 +16,7 @@ namespace parhelion {
 
 class GpuBranch;
 
-// Valid until its branch gives the next.
+// A point in the work of a branch. It is valid until the next call of done() on its branch.
 class Done
 {
     friend class GpuBranch;
@@ -26,12 +26,12 @@ class Done
     std::uint64_t number_;
 };
 
-// A queue as one user sees it; others may queue on it, too.
+// A queue as one branch of the work sees it. Several branches may use the same queue.
 class GpuBranch
 {
 public:
     explicit GpuBranch(GpuQueue& queue) : queue_(&queue), done_(event_of(queue)) {}
-    operator GpuQueue&() { return *queue_; } // as what compute functions take
+    operator GpuQueue&() { return *queue_; } // converts to the first argument of compute functions
 
     Done done()
     {

@@ -20,7 +20,7 @@ class DeviceBuffer
 public:
     DeviceBuffer() = default;
     explicit DeviceBuffer(std::size_t size) { resize(size); }
-    // In memory of somebody else's, which outlives it and has room for so many.
+    // Uses `size` elements at `lent`, memory that another object owns and that must outlive this buffer.
     DeviceBuffer(T* lent, std::size_t size) : data_(lent), size_(size), capacity_(size), is_lent_(true) {}
     ~DeviceBuffer() { give_back(); }
     DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
@@ -30,8 +30,8 @@ public:
         return *this;
     }
 
-    // Contents are lost, and the address changes, if more room is needed than ever before; then a quarter more is taken, so that
-    // sizes that creep up do not allocate each time. Nothing queued may use the old memory.
+    // If `size` exceeds the capacity, new memory is allocated: contents are lost and the address changes. A quarter more
+    // than `size` is taken, so sizes that grow slowly do not allocate each time. No queued work may use the old memory.
     void resize(std::size_t size)
     {
         if (size > capacity_)
@@ -49,7 +49,7 @@ public:
     const T* data() const { return data_; }
     std::size_t size() const { return size_; }
 
-    // Copies are queued; see gpu_memory for when host memory is read and written.
+    // Queues a copy from `from` to this buffer. gpu_memory::to_device() says when the host memory is read.
     void upload(GpuQueue& queue, std::span<const T> from)
     {
         resize(from.size());
@@ -60,7 +60,7 @@ public:
         PARHELION_EXPECTS(to.size() <= size_);
         gpu_memory::to_host(queue, to.data(), data_, to.size_bytes());
     }
-    // Waits.
+    // Returns the elements. Waits for the GPU.
     std::vector<T> to_vector(GpuQueue& queue) const
     {
         std::vector<T> values(size_);
@@ -88,7 +88,7 @@ private:
     bool is_lent_ = false;
 };
 
-// Makes whole pages of host memory, which outlive this, ones that GPUs read and write. Throws DeviceError.
+// Pins whole pages of host memory, so that GPUs can read and write them. The pages must outlive this object. Throws DeviceError.
 class PinnedPages
 {
 public:
@@ -101,7 +101,7 @@ private:
     void* pages_;
 };
 
-// Host memory that the GPU reads and writes while the host goes on. Not initialised.
+// Pinned host memory: the GPU reads and writes it while the host continues. It is not initialised.
 template <class T>
 class PinnedBuffer
 {

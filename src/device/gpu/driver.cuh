@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of CUDA's driver, for what the runtime has no words for.
+// Calls functions of the CUDA driver that the CUDA runtime has no equivalent for.
 #pragma once
 
 #include "device/gpu/launch.cuh"
@@ -10,7 +10,7 @@
 
 namespace parhelion {
 
-// The driver's functions are looked up, not linked: the program starts on machines without a driver.
+// Returns a function of the driver by its name. The driver is not linked, so the program starts on machines without it.
 template <class Function>
 Function* driver_function(const char* name)
 {

@@ -12,8 +12,8 @@ namespace parhelion {
 
 namespace {
 
-// A queue that waits for others again and again, with nothing between, hands what follows all their work to wait for. Edges from
-// the begin of a kernel imply nothing, and no others imply them.
+// Removes edges that other edges imply. If a queue waits several times without work in between, its next node gets
+// all these dependencies. An edge from a kernel's begin (launch_begun.cuh) implies no edge and is implied by none.
 void drop_implied_edges(cudaGraph_t graph)
 {
     std::size_t count = 0;
@@ -24,7 +24,7 @@ void drop_implied_edges(cudaGraph_t graph)
     std::map<cudaGraphNode_t, std::size_t> number;
     const auto number_of = [&](cudaGraphNode_t node) { return number.emplace(node, number.size()).first->second; };
     std::vector<GraphEdge> edges;
-    std::vector<std::size_t> place; // of each among all
+    std::vector<std::size_t> place; // place[i]: index, among all edges, of the i-th edge that is no edge from a kernel's begin
     for (std::size_t e = 0; e < count; ++e)
     {
         if (data[e].from_port != cudaGraphKernelNodePortDefault) { continue; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that is queued once and replayed many times, and points in a queue that the host or another queue waits for.
+// CUDA graphs, which are captured once and replayed many times. Events: points in a queue for which the host or a queue waits.
 //
-// The idea: launching a kernel costs the host microseconds, replaying a captured sequence of hundreds costs it as much as one
-// launch. What changes from replay to replay must be in device memory. Cost: some microseconds a kernel to capture.
+// The idea: launching one kernel costs the host microseconds, and so does replaying a captured sequence of hundreds of
+// kernels. Values that change from replay to replay must be in device memory. Cost: some microseconds per kernel to capture.
 #pragma once
 
 #include "device/gpu/queue_gpu.hpp"
@@ -14,14 +14,14 @@ struct CUgraphExec_st;
 
 namespace parhelion {
 
-// Who may wait for an event: the host, which sleeps, or queues alone.
+// Selects which side may wait for an event: the host, which sleeps, or only queues.
 enum class EventFor
 {
     Host,
     Queues
 };
 
-// A point in a queue of the GPU that is current when the event is made.
+// An event: a point in a queue. It belongs to the GPU that is current when the event is constructed.
 class GpuEvent
 {
 public:
@@ -34,24 +34,24 @@ public:
         return *this;
     }
 
-    void record(GpuQueue& queue); // here
-    // True if never recorded. Both throw DeviceError for what has gone wrong in the queue.
+    void record(GpuQueue& queue); // puts the event behind all work that is queued now
+    // Returns true if the event has passed or was never recorded. Both this and wait() throw DeviceError for errors of the queue.
     bool has_passed() const;
-    void wait() const; // the host sleeps until it has; not of an event for queues
+    void wait() const; // the host sleeps until the event has passed; not for EventFor::Queues
     CUevent_st* handle() const { return event_; }
 
 private:
     CUevent_st* event_ = nullptr;
 };
 
-// What is queued on `queue` from here on waits for `event`; at once if never recorded.
+// Makes work that is queued on `queue` from now on wait for `event`. It does not wait if the event was never recorded.
 void wait_for(GpuQueue& queue, const GpuEvent& event);
 
 class GpuGraph
 {
 public:
-    // Runs queue_work(), which must queue on `queue`, or on queues that wait for its events and for which it waits in the end.
-    // Nothing of it is executed. queue_work must neither allocate nor wait on the host. Queues keep their priorities.
+    // Captures the work that queue_work() queues, without executing it. That work must be on `queue`, or on queues that wait for
+    // its events and that it waits for at the end. queue_work() must neither allocate nor wait on the host. Priorities are kept.
     template <class Work>
     GpuGraph(GpuQueue& queue, Work&& queue_work)
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels ask of the machine and CUDA C++ has no word for, or does as the compiler likes: a function for each, so that no
-// other file has machine code. A file of the same name in tests/standin/include has them for a CPU; the include path chooses.
+// Machine instructions for which CUDA C++ has no function, or whose form the compiler would choose. Each has one function,
+// so that no other file has machine code. For CPUs tests/standin/include has a file of this name; the include path chooses.
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
@@ -9,7 +9,7 @@
 
 namespace parhelion {
 
-// --- memory that several blocks, GPUs or the host use at once: order and scope as named, in the words of the PTX memory model
+// --- memory that several blocks, GPUs or the host access at once; names give order and scope as in the PTX memory model
 
 __device__ inline std::uint64_t load_acquire_system(std::uint64_t* word)
 {
@@ -31,7 +31,7 @@ __device__ inline void store_relaxed_system(std::uint64_t* word, std::uint64_t v
 {
     asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
 }
-// Both return the old value.
+// exchange_relaxed_system() and the function after it return the old value.
 __device__ inline std::uint64_t exchange_relaxed_system(std::uint64_t* word, std::uint64_t value)
 {
     std::uint64_t old;
@@ -44,7 +44,7 @@ __device__ inline std::uint64_t fetch_add_acq_rel_device(std::uint64_t* word, st
     asm volatile("atom.acq_rel.gpu.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(word), "l"(n) : "memory");
     return old;
 }
-// Two words that are stored and loaded as one, relaxed, at system scope.
+// Two words that are stored and loaded as one 16-byte access, relaxed, at system scope.
 struct alignas(16) Packet
 {
     std::uint64_t elements, epoch;
@@ -72,7 +72,7 @@ __device__ inline Packet load_packet(Packet* from)
                  : "memory");
     return packet;
 }
-// A store at system scope and one more on a counter at device scope, both behind all that the thread has written or seen.
+// Stores `value` at system scope and adds 1 to `counter` at device scope, after all that this thread wrote or observed before.
 __device__ inline void store_and_count_release(std::uint64_t* word, std::uint64_t value, std::uint64_t* counter)
 {
     asm volatile("fence.acq_rel.sys;\n\t"
@@ -82,9 +82,26 @@ __device__ inline void store_and_count_release(std::uint64_t* word, std::uint64_
                  : "memory");
 }
 
-// --- where and when
+// --- kernels that were launched early (LaunchShape::begins_early)
 
-// Of all GPUs of a host, ns. Not moved across other accesses to memory.
+// Waits until the kernel before this one has ended and its writes are visible. Returns at once if not launched early.
+__device__ inline void await_kernel_before()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+// Lets the next kernel of the queue begin, if it is launched early, once every block has called this function or has ended.
+__device__ inline void let_next_kernel_begin()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// --- time and place
+
+// Returns the time (ns) of a clock that all GPUs of a host share. The compiler does not move it across memory accesses.
 __device__ inline std::uint64_t global_nanoseconds()
 {
     std::uint64_t ns;
@@ -100,11 +117,11 @@ __device__ inline unsigned multiprocessor_number()
 
 // --- shared memory
 
-// Declares an array of T of the size that the launch asked for.
+// Declares an array of T in dynamic shared memory; the launch gives its size.
 #define PARHELION_DYNAMIC_SHARED(T, name) extern __shared__ T name[]
 
-// Begins to copy to shared memory, 4, 8 or 16 bytes. Through the first-level cache, also 16 bytes, which
-// __pipeline_memcpy_async would bring past it. The thread has the copy after end_copies() and await_copies().
+// Begins an asynchronous copy of 4, 8 or 16 bytes to shared memory. It passes through the L1 cache even for 16 bytes,
+// for which __pipeline_memcpy_async would bypass it. The thread may read the copy after end_copies() and await_copies().
 template <int bytes>
 __device__ inline void begin_copy_to_shared(void* to, const void* from)
 {
@@ -112,19 +129,19 @@ __device__ inline void begin_copy_to_shared(void* to, const void* from)
                  "l"(from), "n"(bytes)
                  : "memory");
 }
-__device__ inline void end_copies() { __pipeline_commit(); }        // of what has been begun, nothing more belongs to it
-__device__ inline void await_copies() { __pipeline_wait_prior(0); } // all that have been ended
+__device__ inline void end_copies() { __pipeline_commit(); }        // closes the group of copies begun so far
+__device__ inline void await_copies() { __pipeline_wait_prior(0); } // waits for all closed groups of copies
 
 // --- arithmetic
 
-// Within 2^-22.9 of 1 / sqrt(x).
+// Returns 1 / sqrt(x) with a relative error below 2^-22.9.
 __device__ inline float approximate_inverse_sqrt(float x)
 {
     float y;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
-// Within 2^-23 of 1 / x, relative.
+// Returns 1 / x with a relative error below 2^-23.
 __device__ inline float approximate_reciprocal(float x)
 {
     float y;
@@ -132,8 +149,8 @@ __device__ inline float approximate_reciprocal(float x)
     return y;
 }
 
-// If a < b, adds scale * d to `gains` and takes it from `loses`. In the machine's words, since the compiler selects a summand or
-// none, at an instruction each, or makes branches of so many additions under one condition.
+// If a < b, adds scale * d to `gains` and subtracts it from `loses`. It is written as predicated instructions,
+// because the compiler would make a select for each addition, or branch around many additions under one condition.
 __device__ inline void exchange_if_below(float a, float b, float scale, const float (&d)[3], float (&gains)[3], float (&loses)[3])
 {
     asm("{\n\t"
@@ -150,8 +167,8 @@ __device__ inline void exchange_if_below(float a, float b, float scale, const fl
         : "f"(a), "f"(b), "f"(scale), "f"(-scale), "f"(d[0]), "f"(d[1]), "f"(d[2]));
 }
 
-// sums = j * i, by all lanes of a warp: 16 rows of j, 8 columns of i, of 8 halves each, two a word. A lane gets columns
-// lane % 4 * 2 and next of row lane / 4, and of 8 rows on. It brings words lane % 4 of these two rows, and of column lane / 4.
+// Multiplies matrices of halves in a warp: sums = j * i. j has 16 rows, i 8 columns, of 8 halves, two a word. A lane passes word
+// lane % 4 of j's rows lane / 4 and lane / 4 + 8, and of i's column lane / 4. It gets columns lane % 4 * 2 and + 1 of its rows.
 __device__ inline void multiply_halves(const std::uint32_t (&j)[2], std::uint32_t i, float (&sums)[4])
 {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %7, %7};"
@@ -159,7 +176,7 @@ __device__ inline void multiply_halves(const std::uint32_t (&j)[2], std::uint32_
         : "r"(j[0]), "r"(j[1]), "r"(i), "f"(0.0f));
 }
 
-// Has the value computed once and kept, where the compiler would rather compute it at each use.
+// Makes the compiler compute the value once and keep it in a register, instead of computing it again at each use.
 __device__ inline void keep(int& value) { asm volatile("" : "+r"(value)); }
 __device__ inline void keep(unsigned& value) { asm volatile("" : "+r"(value)); }
 __device__ inline void keep(float& value) { asm volatile("" : "+f"(value)); }

@@ -21,7 +21,7 @@ struct Launched
     LaunchShape shape;
 };
 
-// Ranks launch from threads of their own.
+// The table has a mutex because each rank launches kernels from its own thread.
 struct Table
 {
     std::mutex mutex;
@@ -57,11 +57,11 @@ LaunchedKernel describe(const Launched& launched)
 
 } // namespace
 
-// "update_kernel" of "void parhelion::(anonymous namespace)::update_kernel<…>(…)".
+// Returns "update_kernel" for "void parhelion::(anonymous namespace)::update_kernel<…>(…)".
 std::string kernel_name(const void* function)
 {
     const char* symbol = nullptr;
-    if (cudaFuncGetName(&symbol, function) != cudaSuccess) // after an error of the GPU, which is what there is to tell
+    if (cudaFuncGetName(&symbol, function) != cudaSuccess) // fails after an earlier GPU error, which is then reported
     {
         cudaGetLastError();
         return "a kernel";
@@ -71,7 +71,7 @@ std::string kernel_name(const void* function)
     const std::string_view unnamed = "(anonymous namespace)::";
     if (const std::size_t at = name.find(unnamed); at != std::string::npos) { name.erase(at, unnamed.size()); }
     name.resize(std::min(name.find_first_of("<("), name.size()));
-    return name.substr(name.find_last_of(": ") + 1); // npos + 1 is 0
+    return name.substr(name.find_last_of(": ") + 1); // find_last_of() may return npos, and npos + 1 is 0
 }
 
 std::uint16_t note_launch(const void* function, PhaseTag phase, LaunchShape shape)

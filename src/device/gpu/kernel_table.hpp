@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels this process has launched, in order of their first launch: what they are and what they need. launch() keeps the
-// table; reading it asks the CUDA runtime. Cost: a look-up a launch, none when a graph is replayed.
+// A table of the kernels that this process has launched, in order of their first launch, with the resources they need.
+// launch() fills the table; reading it queries the CUDA runtime. Cost: a look-up per launch, nothing when a graph is replayed.
 #pragma once
 
 #include "device/phase_clock.hpp"
@@ -14,14 +14,14 @@ struct LaunchedKernel
 {
     std::string name; // without namespaces and template arguments
     PhaseTag phase;
-    int blocks = 0, threads = 0;   // of the latest launch
-    std::size_t shared_bytes = 0;  // of it, dynamic and static
-    int registers = 0;             // a thread
-    std::size_t spilled_bytes = 0; // a thread's local memory
-    double occupancy = 0;          // warps that fit of those a multiprocessor can hold
+    int blocks = 0, threads = 0;   // shape of the latest launch
+    std::size_t shared_bytes = 0;  // shared memory of the latest launch, dynamic and static
+    int registers = 0;             // registers per thread
+    std::size_t spilled_bytes = 0; // local memory per thread
+    double occupancy = 0;          // warps that run on a multiprocessor at once, divided by its maximum
 };
 
-// A kernel's number in records is its place here.
+// Returns the table. A kernel's number in trace records is its index in the table.
 std::vector<LaunchedKernel> launched_kernels();
 
 } // namespace parhelion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where kernels are launched, timed and counted, and errors of the CUDA runtime become DeviceError.
+// Launches kernels, times them, and counts launches; no other file launches any. Errors of the CUDA runtime become DeviceError.
 #pragma once
 
 #include "base/error.hpp"
@@ -16,39 +16,43 @@ namespace parhelion {
 inline void cuda_check(cudaError_t status, const char* what)
 {
     if (status == cudaSuccess) { return; }
-    cudaGetLastError(); // an error of a launch stays behind otherwise
+    cudaGetLastError(); // clears the error, which the runtime would otherwise report again
     throw DeviceError(std::string(what) + ": " + cudaGetErrorString(status));
 }
 
 struct LaunchShape
 {
     int blocks = 1, threads = 32;
-    std::size_t shared_bytes = 0; // dynamic
+    std::size_t shared_bytes = 0; // dynamic shared memory
     int blocks_y = 1;
+    // If true, blocks may start while the previous kernel of the queue still runs, as soon as that kernel calls
+    // let_next_kernel_begin() or its blocks have ended. The kernel must call await_kernel_before() before it touches
+    // data that the previous kernel reads or writes. Allowed only where GpuQueue::launches_early().
+    bool begins_early = false;
 };
 
-// Blocks of `threads` for `items` threads; at least one block, so that kernels need no empty case.
+// Returns a grid with one thread per item, in blocks of `threads`. It has a block even without items: no launch is empty.
 constexpr LaunchShape one_thread_each(std::size_t items, int threads)
 {
     const std::size_t blocks = (items + static_cast<std::size_t>(threads) - 1) / static_cast<std::size_t>(threads);
     return {blocks == 0 ? 1 : static_cast<int>(blocks), threads, 0};
 }
 
-// For kernels that may need more dynamic shared memory than every kernel gets; on this queue's GPU alone. Asked for only where
-// needed: a kernel that may use more makes the multiprocessors divide their memory anew.
+// Allows a kernel more dynamic shared memory than the default, on this queue's GPU alone. The limit is
+// raised only if needed, because multiprocessors divide their memory anew for a kernel with a larger limit.
 template <class Kernel>
 void allow_shared_memory(const GpuQueue& queue, Kernel kernel, std::size_t bytes)
 {
-    constexpr std::size_t always_allowed = 48 * 1024, beside = 4 * 1024; // beside: what kernels have that is not dynamic
+    constexpr std::size_t always_allowed = 48 * 1024, beside = 4 * 1024; // beside: margin for the kernel's static shared memory
     if (bytes + beside <= always_allowed) { return; }
     queue.make_current();
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
                "shared memory of a kernel");
 }
 
-// The kernel's number in the table of launched kernels.
+// Notes a launch in the table of launched kernels, and returns the kernel's index there.
 std::uint16_t note_launch(const void* function, PhaseTag phase, LaunchShape shape);
-// Without namespaces and template arguments.
+// Returns the kernel's name without namespaces and template arguments.
 std::string kernel_name(const void* function);
 
 inline cudaLaunchConfig_t launch_config(const GpuQueue& queue, LaunchShape shape)
@@ -71,13 +75,20 @@ inline constexpr bool begins_with_trace = false;
 template <class... Rest>
 inline constexpr bool begins_with_trace<BlockTrace, Rest...> = true;
 
-// Queues kernel(arguments...), or kernel(BlockTrace, arguments...) if it takes that. A failed launch throws DeviceError with
-// the kernel's name; what goes wrong later, synchronize() throws.
+// Queues kernel(arguments...), or kernel(BlockTrace, arguments...) if its first parameter is a BlockTrace. A failed
+// launch throws DeviceError with the kernel's name. Later errors of the kernel are thrown by synchronize().
 template <class... Parameters, class... Arguments>
 void launch(GpuQueue& queue, PhaseTag phase, void (*kernel)(Parameters...), LaunchShape shape, const Arguments&... arguments)
 {
     const std::uint16_t number = note_launch(reinterpret_cast<const void*>(kernel), phase, shape);
-    const cudaLaunchConfig_t config = launch_config(queue, shape);
+    cudaLaunchConfig_t config = launch_config(queue, shape);
+    cudaLaunchAttribute early{};
+    if (shape.begins_early)
+    {
+        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        early.val.programmaticStreamSerializationAllowed = 1;
+        config.attrs = &early, config.numAttrs = 1;
+    }
     cudaError_t status;
     if constexpr (begins_with_trace<Parameters...>)
     {

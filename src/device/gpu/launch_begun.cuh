@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch that says when it has begun: work that waits for others may follow a kernel that these others wait for, as soon as no
-// block of that kernel has yet to find room.
+// Launches a kernel with an event that passes when all its blocks have begun. Work that waits for other GPUs may be
+// queued behind a kernel for which those GPUs wait, as soon as all blocks of that kernel have a place on the GPU.
 //
-// What waits for the event sees nothing of what the kernel does. The runtime promises no more than its best: the event may pass
-// when the kernel is done; or before all of it has begun, for work that goes first or takes places which the kernel cannot have.
-// Cost: as launch().
+// Work that waits for the event sees none of the kernel's writes. The runtime promises only best
+// effort: the event may pass as late as the kernel's end. For work of higher priority, or work on
+// places that the kernel cannot use, it may pass before all blocks have begun. Cost: that of launch().
 #pragma once
 
 #include "device/gpu/graph.hpp"
@@ -12,7 +12,7 @@
 
 namespace parhelion {
 
-// As launch(); `begun`, an event for queues, is passed when all blocks have begun. The kernel takes a BlockTrace.
+// Queues the kernel as launch() does. `begun`, an event for queues, passes when all blocks have begun. kernel needs a BlockTrace.
 template <class... Parameters, class... Arguments>
 void launch_begun(GpuQueue& queue, PhaseTag phase, void (*kernel)(BlockTrace, Parameters...), LaunchShape shape, GpuEvent& begun,
                   const Arguments&... arguments)

@@ -9,11 +9,11 @@
 namespace parhelion {
 
 namespace {
-// What the driver reads at the first use of a GPU; settings of the user's win.
-// Loading a kernel at its first use can wait for what runs on the GPU, and what runs may wait for a kernel that is not queued yet
-// (rule D4). So all are loaded at once, which costs 0.15 s.
+// The driver reads these variables when a GPU is first used. Values that the user has set take precedence. Loading
+// a kernel at its first use can wait for running kernels, and a running kernel may wait for one that is not queued
+// yet (rule D4 of docs/design/communication.md). Therefore all kernels are loaded at the start, which costs 0.15 s.
 [[maybe_unused]] const int loads_at_once = setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-// Of two queues on one of the hardware's, of which there are eight otherwise, one waits for the other's waits (rule D5).
+// Queues that share a hardware queue block each other when one waits (rule D5 there). The default is 8; this asks for 32.
 [[maybe_unused]] const int hardware_queues = setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 } // namespace
 
@@ -22,11 +22,14 @@ int gpu_count()
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess)
     {
-        cudaGetLastError(); // a machine without a driver is no error
+        cudaGetLastError(); // clears the error: a machine without a driver is allowed
         return 0;
     }
     return count;
 }
+
+// This kernel is never launched. Its attributes tell for which architecture kernels were compiled; newer GPUs run older code.
+static __global__ void any_kernel() {}
 
 GpuQueue::GpuQueue(int device, Priority priority) : device_(device)
 {
@@ -37,6 +40,9 @@ GpuQueue::GpuQueue(int device, Priority priority) : device_(device)
     shared_bytes_of_block_ = properties.sharedMemPerBlockOptin;
     shared_bytes_of_multiprocessor_ = properties.sharedMemPerMultiprocessor;
     name_ = properties.name;
+    cudaFuncAttributes attributes;
+    cuda_check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(any_kernel)), "cudaFuncGetAttributes");
+    launches_early_ = properties.major >= 9 && attributes.ptxVersion >= 90;
     int lowest = 0, highest = 0;
     cuda_check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
     cuda_check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority == Priority::First ? highest : lowest),
@@ -82,7 +88,7 @@ void* allocate(std::size_t bytes)
 }
 void free(void* device, std::size_t bytes) noexcept
 {
-    // A stream that is captured is lost by cudaFree(), also of nothing.
+    // cudaFree() invalidates a stream capture, even when called with nullptr.
     if (device != nullptr) { cudaFree(device); }
     count(-static_cast<std::ptrdiff_t>(bytes));
 }
@@ -128,7 +134,7 @@ void set_words(GpuQueue& queue, std::span<const WordAt> words)
         store.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
         store.address = reinterpret_cast<CUdeviceptr>(words[i].word);
         store.value64 = words[i].value;
-        store.flags = CU_STREAM_WRITE_VALUE_DEFAULT; // with a fence of the system's before the store
+        store.flags = CU_STREAM_WRITE_VALUE_DEFAULT; // includes a system-scope fence before the store
     }
     driver_check(queue_stores(queue.stream(), static_cast<unsigned>(words.size()), stores, 0), "cuStreamBatchMemOp");
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU's queue: a stream of one device, on which kernels and copies run one after another. It is the first argument of every
-// compute function, whose overload it selects. This header needs no CUDA: kernels and <cuda_runtime.h> stay in .cu and .cuh
-// files.
+// The queue of a GPU: a stream of one device, which runs kernels and copies one after another. It is the first
+// argument of every compute function, and its type selects the overload. This header needs no CUDA: kernels and
+// <cuda_runtime.h> stay in .cu and .cuh files.
 //
-// Nothing here waits for the GPU but synchronize() and the destructor. One thread may drive the queues of several GPUs: the
-// runtime's notion of a current GPU follows the queue that was used last.
+// Only synchronize() and the destructor wait for the GPU. One thread may drive the queues of several GPUs: each use
+// of a queue makes its GPU the current one of the CUDA runtime.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct CUstream_st;
 
 namespace parhelion {
 
-// GPUs there are, of which this program may not be able to use some (device/host_gpus.hpp); 0 without a driver.
+// Returns the number of GPUs, 0 without a driver. This program may be unable to use some of them (device/host_gpus.hpp).
 int gpu_count();
 
 class BlockTracer;
@@ -27,18 +27,18 @@ public:
     enum class Priority
     {
         Normal,
-        First // its blocks take the next free places, before those that wait already
+        First // high priority: its blocks start before waiting blocks of other queues
     };
 
-    // A stream of its own on GPU `device`, which is then current. Throws DeviceError.
+    // Creates a stream on GPU `device` and makes that GPU current. Throws DeviceError.
     explicit GpuQueue(int device = 0, Priority priority = Priority::Normal);
     ~GpuQueue();
     GpuQueue(const GpuQueue&) = delete;
     GpuQueue& operator=(const GpuQueue&) = delete;
 
-    // Makes this queue's GPU the calling thread's: where memory is allocated and events are created from here on.
+    // Makes this queue's GPU the calling thread's current one, on which memory is allocated and events are created.
     void make_current() const;
-    // The stream, on the GPU that is then the calling thread's, since most uses want that.
+    // Returns the stream. Makes its GPU current for the calling thread as well, because most uses of the stream need that.
     CUstream_st* stream() const
     {
         make_current();
@@ -46,21 +46,22 @@ public:
     }
     int device() const { return device_; }
     int multiprocessors() const { return multiprocessors_; }
-    // Shared memory that a thread block may have if it is allowed to (99 KiB on some GPUs, 227 on others), and that those on a
-    // multiprocessor have together.
+    // Return bytes of shared memory: the maximum of a thread block after opting in
+    // (99 KiB on some GPUs, 227 KiB on others), and the total of a multiprocessor.
     std::size_t shared_bytes_of_block() const { return shared_bytes_of_block_; }
     std::size_t shared_bytes_of_multiprocessor() const { return shared_bytes_of_multiprocessor_; }
-    const std::string& name() const { return name_; } // "NVIDIA H200"
+    const std::string& name() const { return name_; }       // such as "NVIDIA H200"
+    bool launches_early() const { return launches_early_; } // true if LaunchShape::begins_early is possible: compute capability 9
 
-    // Records the blocks of what is launched here; none unless set.
+    // The tracer that records the blocks of kernels launched on this queue; none by default.
     BlockTracer* tracer() const { return tracer_; }
     void set_tracer(BlockTracer* tracer) { tracer_ = tracer; }
 
-    // Until everything queued is done. Throws DeviceError for whatever went wrong since the last call.
+    // Waits until all queued work is done. Throws DeviceError for any error since the last call.
     enum class Wait
     {
-        Sleeps, // and wakes some tens of microseconds late
-        Spins   // for what takes microseconds
+        Sleeps, // sleeps, and wakes some tens of microseconds late
+        Spins   // spins, for work that takes microseconds
     };
     void synchronize(Wait how = Wait::Sleeps);
 
@@ -68,35 +69,36 @@ private:
     int device_ = 0, multiprocessors_ = 0;
     std::size_t shared_bytes_of_block_ = 0, shared_bytes_of_multiprocessor_ = 0;
     std::string name_;
+    bool launches_early_ = false;
     CUstream_st* stream_ = nullptr;
     BlockTracer* tracer_ = nullptr;
-    void* done_ = nullptr; // event that a sleeping host waits for
+    void* done_ = nullptr; // event on which synchronize() sleeps
 };
 
-// Untyped memory, for DeviceBuffer and PinnedBuffer. Device memory is the current GPU's, pinned memory within reach of all.
-// Throws DeviceError; nullptr for 0 bytes.
+// Untyped memory, for DeviceBuffer and PinnedBuffer. Device memory is allocated on the current GPU; all GPUs can
+// access pinned memory. Throws DeviceError; returns nullptr for 0 bytes.
 namespace gpu_memory {
 void* allocate(std::size_t bytes);
-void free(void* device, std::size_t bytes) noexcept; // as many as were allocated
-// Device memory that buffers and arenas of this process hold, on all GPUs, bytes.
+void free(void* device, std::size_t bytes) noexcept; // `bytes` must be the number that was allocated
+// Returns the bytes of device memory that buffers and arenas of this process hold, summed over all GPUs.
 std::size_t held();
-void count(std::ptrdiff_t bytes); // of memory from elsewhere: so much more, or less
+void count(std::ptrdiff_t bytes); // adds `bytes` (may be negative) of memory allocated elsewhere to held()
 void* allocate_pinned(std::size_t bytes);
 void free_pinned(void* host) noexcept;
-void pin(void* host, std::size_t bytes); // whole pages that are there already
+void pin(void* host, std::size_t bytes); // `host`: whole pages that are already allocated
 void unpin(void* host) noexcept;
-// Queued; host memory that is not pinned is read before the call returns, and written before synchronize() does.
+// The next functions queue copies. Unpinned host memory is read before the call returns, written before synchronize() returns.
 void to_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes);
 void to_host(GpuQueue& queue, void* to, const void* from, std::size_t bytes);
 void on_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes);
 void set_bytes(GpuQueue& queue, void* to, int value, std::size_t bytes);
 struct WordAt
 {
-    std::uint64_t* word; // in the memory of any GPU that this one reaches
+    std::uint64_t* word; // may be in the memory of any GPU that this one can address
     std::uint64_t value;
 };
-// Queued: sets up to 16 words one after another, each once all that was queued before is visible to all GPUs and the host. Takes
-// no kernel, so no room on a multiprocessor.
+// Queues stores to at most 16 words, in order. Each store happens when all work queued earlier is visible
+// to all GPUs and the host. No kernel is launched, so no free place on a multiprocessor is needed.
 void set_words(GpuQueue& queue, std::span<const WordAt> words);
 } // namespace gpu_memory
 

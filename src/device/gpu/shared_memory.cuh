@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a multiprocessor's memory is divided between shared memory and the cache of loads.
+// Sets how a multiprocessor's on-chip memory is divided between shared memory and L1 cache (the carveout).
 #pragma once
 
 #include "device/gpu/launch.cuh"
 
 namespace parhelion {
 
-// While blocks of the kernel run, a multiprocessor has this percentage of its largest shared memory, so that blocks of other
-// kernels find some beside them. By itself the driver gives a kernel as little as its own blocks need, and other kernels then
-// wait until it ends. On this queue's GPU alone. Cost: the less, the more the kernel loads from the same lines again and again.
+// Sets the shared-memory carveout of a kernel on this queue's GPU, in percent of the largest possible, for the time its
+// blocks run. Blocks of other kernels then fit beside these blocks on a multiprocessor. By default the driver takes the least
+// that the kernel's own blocks need, and other kernels wait until it ends. Cost: a larger carveout leaves less L1 cache.
 template <class Kernel>
 void leave_shared_memory(const GpuQueue& queue, Kernel kernel, int percent)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the 32 lanes of a warp do together: hand values to each other, vote, add up. A function for each, so that no kernel has
-// the words of one vendor. All lanes of the warp must call it, at the same place. Cost: an instruction for each 4 bytes.
+// Operations of the 32 lanes of a warp: exchange of values, votes, reductions. Kernels call these functions so that they contain
+// no names of one vendor. All lanes of the warp must call them, at the same place. Cost: one instruction for each 4 bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@ namespace parhelion {
 
 inline constexpr unsigned all_lanes_mask = 0xffffffff;
 
-// What all lanes of the warp wrote before is read by them after.
+// Waits for all lanes. Writes of all lanes before the barrier are visible to all lanes after it.
 __device__ inline void warp_barrier() { __syncwarp(); }
 
 // --- values of other lanes
 
-// Of lane `lane` modulo 32.
+// Returns the value that lane number `lane` modulo 32 passed.
 template <class T>
 __device__ inline T from_lane(T value, int lane)
 {
     return __shfl_sync(all_lanes_mask, value, lane);
 }
-// Of the lane so far below or above this one; its own where there is none.
+// Return the value of the lane `distance` below or above this lane, or this lane's own value if there is no such lane.
 template <class T>
 __device__ inline T from_lane_below(T value, int distance)
 {
@@ -31,7 +31,7 @@ __device__ inline T from_lane_above(T value, int distance)
 {
     return __shfl_down_sync(all_lanes_mask, value, distance);
 }
-// Of the lane whose number differs in these bits.
+// Returns the value of the lane whose number differs from this lane's in exactly `bits` (exclusive or).
 template <class T>
 __device__ inline T from_lane_across(T value, int bits)
 {
@@ -40,10 +40,10 @@ __device__ inline T from_lane_across(T value, int bits)
 
 // --- votes and reductions
 
-// A bit for each lane.
+// Returns a mask with a bit set for each lane whose condition is true.
 __device__ inline std::uint32_t lanes_where(bool condition) { return __ballot_sync(all_lanes_mask, condition); }
 __device__ inline bool any_lane(bool condition) { return __any_sync(all_lanes_mask, condition) != 0; }
-// T: int or unsigned.
+// Returns the sum over all lanes. T: int or unsigned.
 template <class T>
 __device__ inline T sum_of_lanes(T value)
 {

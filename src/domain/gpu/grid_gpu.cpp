@@ -13,7 +13,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
-// How far a site is from where its constructing atoms are at most `off` (nm) away from. Unknown if that of one of them is.
+// Returns how far a site can move if its constructing atoms are off by `off` (nm); `unknown` if one of these is unknown.
 double farthest_from(const VirtualSite& site, const std::vector<double>& off)
 {
     const std::vector<double>& p = site.parameters;
@@ -22,7 +22,7 @@ double farthest_from(const VirtualSite& site, const std::vector<double>& off)
     {
         if (of(k) == unknown) { return unknown; }
     }
-    // A mean is off by no more than the mean of how far its atoms are off, with the sizes of the weights.
+    // A weighted mean is off by at most the sum of the atoms' deviations, times the absolute weights.
     const auto mean = [&](std::size_t others) {
         double sum = 0, rest = 1;
         for (std::size_t k = 1; k <= others; ++k) { sum += std::abs(p[k - 1]) * of(k), rest -= p[k - 1]; }
@@ -47,8 +47,8 @@ double farthest_from(const VirtualSite& site, const std::vector<double>& off)
     return unknown;
 }
 
-// For each atom the greatest distance (nm) that constraints allow from the reference atom of its group: the length of the
-// shortest path along constraints. `unknown` for atoms that only virtual sites tie to the group.
+// Returns, for each atom, the largest distance (nm) from the reference atom of its group that constraints allow: the
+// length of the shortest path along constraints. `unknown` for atoms that only virtual sites tie to the group.
 std::vector<double> farthest_from_reference(const MoleculeType& type, const MoleculeUpdateGroups& groups)
 {
     std::vector<double> off(type.atoms.size(), unknown);
@@ -77,7 +77,7 @@ std::vector<double> farthest_from_reference(const MoleculeType& type, const Mole
 
 double longest_overhang(const Topology& topology, const UpdateGroups& groups, const AtomDistance& distance)
 {
-    // Distances along constraints vary by rounding only; those along bonds bend and stretch.
+    // Distances along constraints vary only by rounding. Distances along bonds vary more, since bonds bend and stretch.
     constexpr double tolerance = 1.05, soft_tolerance = 1.5;
     double rigid = 0, soft = 0;
     std::vector<std::vector<double>> of_type;
@@ -105,18 +105,18 @@ double longest_overhang(const Topology& topology, const UpdateGroups& groups, co
 
 namespace {
 
-constexpr double rounding = 1 + 1e-5; // distances in pair lists are float, and of leading bits only
+constexpr double rounding = 1 + 1e-5; // pair lists compute distances in float, from leading bits
 
-// Of two atoms within reach of each other both may have strayed.
+// Returns the distance up to which atoms are needed, nm. Both atoms of a pair may have moved out of their owners' cells.
 double farthest(double reach, double overhang) { return rounding * reach + 2 * overhang; }
-// Pressure coupling may shrink the box by a fiftieth before cells further ahead are needed.
+// Returns farthest() with a margin: pressure coupling may shrink the box by 2 % before cells farther ahead are needed.
 double farthest_ahead(double reach, double overhang) { return 1.02 * farthest(reach, overhang); }
 
 } // namespace
 
 GridCriteria gpu_grid_criteria(double reach, double overhang, std::int64_t atoms, const Box<double>& box)
 {
-    constexpr double message = 40; // nm^3: 0.4 us, where 10 000 atoms of a halo take 1
+    constexpr double message = 40; // nm^3: a message costs 0.4 us, and 10 000 halo atoms cost 1 us
     constexpr int pulses = GpuStrips::most_offsets - 1;
     const double supercluster = std::cbrt(box.volume() * supercluster_size / static_cast<double>(atoms));
     const double half_edge = reach + std::max(2 * overhang, supercluster), halo = farthest_ahead(reach, overhang);

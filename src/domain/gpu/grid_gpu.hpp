@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which grids GPUs take, and the cell (state/gpu/cell.hpp) that a rank has in one. Cost: none, once.
+// Chooses the grids that GPUs use, and makes the cell (state/gpu/cell.hpp) of a rank. Cost: none in a step, only at setup.
 #pragma once
 
 #include "base/box.hpp"
@@ -14,10 +14,10 @@
 
 namespace parhelion {
 
-// The distance (nm) of two atoms, given by global numbers, at their present positions.
+// A function that returns the present distance (nm) of two atoms, given by global numbers.
 using AtomDistance = std::function<double(std::int64_t, std::int64_t)>;
 template <class N>
-AtomDistance distances_in(const ParticleState<N>& lone) // a rank that has all atoms
+AtomDistance distances_in(const ParticleState<N>& lone) // `lone` must have all atoms
 {
     return [&lone](std::int64_t a, std::int64_t b) {
         const auto position = [&](std::int64_t atom) {
@@ -27,22 +27,22 @@ AtomDistance distances_in(const ParticleState<N>& lone) // a rank that has all a
     };
 }
 
-// The farthest (nm) that an atom may be from the reference atom of its update group. Constraints say how far, and a little more,
-// since they are kept to a tolerance, and files are rounded. For atoms that virtual sites alone tie to it, it is half as much
-// again as `distance` has it, which nobody else needs; an atom that comes to be farther raises gpu_flag_ambiguous.
+// Returns the largest distance (nm) of an atom from the reference atom of its update group that constraints allow,
+// plus a margin for their tolerance and for rounding in files. For atoms tied by virtual sites alone it is 1.5
+// times the present distance; only they need `distance`. An atom that moves farther away raises gpu_flag_ambiguous.
 double longest_overhang(const Topology& topology, const UpdateGroups& groups, const AtomDistance& distance = {});
 
-// Of a rank's halo: what GPUs exchange is laid out for so many (halo/gpu/halo_gpu.hpp).
+// The maximum number of messages of a rank's halo, for which the exchange between GPUs is laid out (halo/gpu/halo_gpu.hpp).
 inline constexpr int most_gpu_messages = 26;
 
-// For a grid that nobody has asked for. Two clusters whose atoms may be listed as pairs must not reach each other the other way
-// around a divided box as well (gpu_flag_ambiguous): for that a cluster is taken to be as long as the cell of a supercluster. A
-// border across z costs as much halo besides, since superclusters end at it, and what they lack is filled; columns along x and y
-// are fitted to borders. Measured: bench/gpu/scaling. reach (nm): of the pair list; overhang (nm): longest_overhang().
+// Returns the criteria for a grid that the user has not given. Clusters with listed pairs must not also be within reach
+// in the other direction around a divided box (gpu_flag_ambiguous); a cluster is taken to be as long as a supercluster's
+// cell. A border across z costs more halo: superclusters end and are filled up there. Columns along x and y are fitted
+// to borders. Measured in bench/gpu/scaling. reach (nm): of the pair list; overhang (nm): longest_overhang().
 GridCriteria gpu_grid_criteria(double reach, double overhang, std::int64_t atoms, const Box<double>& box);
 
-// reach (nm): of the pair list; overhang (nm): how far atoms may be from their owner's cell. Throws InputError E630 if the grid
-// does not fit the box (nm).
+// Returns the cell of `rank`. reach (nm): of the pair list; overhang (nm): how far atoms may
+// be from their owner's cell. Throws InputError E630 if the grid does not fit the box (nm).
 GpuCell make_gpu_cell(const CellGrid& grid, int rank, const Box<double>& box, double reach, double overhang);
 
 } // namespace parhelion

@@ -19,16 +19,16 @@ namespace {
 using namespace gpu_zones;
 
 constexpr int threads = 256;
-constexpr int unpacking_blocks = 16; // of a message
+constexpr int unpacking_blocks = 16; // blocks per message
 
-// As it travels. The velocity is only looked at by its new owner.
+// An atom as it is sent. Only its new owner uses the velocity.
 template <class N>
 struct Traveller
 {
     PositionCharge<N> x;
     VelocityMass<N> v;
     std::int32_t global;
-    std::int32_t zone; // at the destination; GpuExchangeBuffer::not_here: it collects
+    std::int32_t zone; // zone on the destination; GpuExchangeBuffer::not_here if it only collects the atom
 };
 template <class N>
 struct TravellingForce
@@ -41,22 +41,22 @@ struct TravellingForce
 struct FarRank
 {
     GpuCell cell;
-    int place;              // among the ends
-    bool collects;          // atoms of all ranks
-    std::int32_t packed;    // atoms for it; 0 between two messages
-    BlockCounter unpacking; // of the message from it
+    int place;              // index in the channel ends
+    bool collects;          // true if the rank collects the atoms of all ranks
+    std::int32_t packed;    // number of atoms packed for this rank; 0 between two messages
+    BlockCounter unpacking; // counts blocks that unpack the message from this rank
 };
 
 struct TravellerArgs
 {
     GpuRankEnds ends;
     FarRank* far;
-    int count;             // of far ranks
-    BlockCounter* packing; // of the messages for all of them
+    int count;             // number of ranks on other nodes
+    BlockCounter* packing; // counts the blocks that pack messages to any of these ranks
 };
 
-// All blocks of a kernel that packs call this, and each such kernel has as many blocks. The last one sends what is packed: items
-// of `item_bytes`.
+// Sends the packed items, of `item_bytes` each. All blocks of a packing kernel call this,
+// and the last block to do so sends. Every such kernel has the same number of blocks.
 __device__ void send_packed(const TravellerArgs& a, std::size_t item_bytes)
 {
     if (!is_last_block(*a.packing, gridDim.x)) { return; }
@@ -68,7 +68,7 @@ __device__ void send_packed(const TravellerArgs& a, std::size_t item_bytes)
     }
 }
 
-// All blocks of a row call this. They wait for the message from one rank on another node, and call take() for each item in it.
+// Waits for the message from one rank on another node, and calls take() for each item in it. All blocks of a row call this.
 template <class Item, class Take>
 __device__ void take_all(const TravellerArgs& a, Take&& take)
 {
@@ -87,12 +87,12 @@ __device__ void take_all(const TravellerArgs& a, Take&& take)
     if (is_last_block(far.unpacking, gridDim.x)) { receiver.take(); }
 }
 
-// Purpose        home atoms to the messages for those ranks on other nodes that need them, or collect
+// Purpose        packs home atoms into messages to the ranks on other nodes that need or collect them
 // Work           a thread per atom of the system; the last block sends
-// Reads/Writes   positions, velocities, slots, reference atoms / messages, how much is in them (atomically, then 0)
+// Reads/Writes   positions, velocities, slots, reference atoms / messages, numbers of packed atoms (atomically, then 0)
 // Orders         the last block signals with release
-// Requires       the last messages unpacked
-// Cost           4 bytes an atom of the system; of one that is sent 36 read and 40 written for each rank that needs it
+// Requires       the previous messages are unpacked
+// Cost           4 bytes per atom of the system; per atom sent 36 read, and 40 written for each rank that needs it
 template <class N>
 __global__ void __launch_bounds__(threads)
     pack_kernel(BlockTrace tracing, TravellerArgs a, HomeAtoms<N> home, const std::int32_t* reference, bool to_collectors)
@@ -120,12 +120,12 @@ __global__ void __launch_bounds__(threads)
     send_packed(a, sizeof(Traveller<N>));
 }
 
-// Purpose        atoms of the messages from other nodes to this rank's exchange buffer
+// Purpose        writes atoms of messages from other nodes to this rank's exchange buffer
 // Work           some blocks for each message (y); a thread per atom
 // Reads/Writes   messages / exchange buffer
 // Orders         waits for each message with acquire
-// Requires       sent by all ranks that share this GPU
-// Cost           40 bytes an atom read, 33 written for one that is at home here, else 17
+// Requires       all ranks that share this GPU have queued their sends
+// Cost           40 bytes read per atom; 33 written for a home atom, 17 for any other atom
 template <class N>
 __global__ void __launch_bounds__(threads)
     unpack_kernel(BlockTrace tracing, TravellerArgs a, GpuExchangeBuffer<N> exchange_buffer)
@@ -140,12 +140,12 @@ __global__ void __launch_bounds__(threads)
     });
 }
 
-// Purpose        forces on home atoms to the message for rank 0, if it is on another node
+// Purpose        packs forces on home atoms into the message to rank 0, if rank 0 is on another node
 // Work           a thread per atom of the system; the last block sends
-// Reads/Writes   forces, slots / messages, how much is in them (atomically, then 0)
+// Reads/Writes   forces, slots / messages, numbers of packed forces (atomically, then 0)
 // Orders         the last block signals with release
-// Requires       the last messages unpacked; complete forces
-// Cost           4 bytes an atom of the system; of one that is sent 32 read and as many written
+// Requires       the previous messages are unpacked; forces are complete
+// Cost           4 bytes per atom of the system; per force sent 32 read and 32 written
 template <class N>
 __global__ void __launch_bounds__(threads)
     pack_forces_kernel(BlockTrace tracing, TravellerArgs a, HomeAtoms<N> home, const ForceSlot<N>* f)
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(threads)
 
     const std::int64_t global = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
     const std::int32_t slot = home.slot_of(global);
-    FarRank& first = a.far[0]; // rank 0, if it is among them
+    FarRank& first = a.far[0]; // rank 0, if it is on another node
     if (first.place == 0 && slot >= 0 && home.is_home(slot))
     {
         auto* const message = reinterpret_cast<TravellingForce<N>*>(a.ends.senders[first.place].slot());
@@ -164,11 +164,11 @@ __global__ void __launch_bounds__(threads)
     send_packed(a, sizeof(TravellingForce<N>));
 }
 
-// Purpose        the opposite
+// Purpose        writes received forces to the array by global atom
 // Work           some blocks for each message (y); a thread per force
 // Reads/Writes   messages / forces by global atom
 // Orders         waits for each message with acquire
-// Requires       sent by all ranks that share this GPU
+// Requires       all ranks that share this GPU have queued their sends
 // Cost           56 bytes a force
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -198,7 +198,7 @@ struct GpuTravellers<N>::Memory
 template <class N>
 GpuPeerEnds open_travellers(GpuWorld& world, std::span<const int> ranks, std::size_t atoms)
 {
-    // Without credits: docs/design/communication.md; model mesh_exchange.pml.
+    // The channels have no credits: docs/design/communication.md says why; model mesh_exchange.pml.
     return {world, ranks, "atoms", [&](int source, int destination) {
                 const std::size_t bytes = world.reaches(source, destination) ? 0 : atoms * sizeof(Traveller<N>);
                 return ChannelOptions{1, Credits::No, bytes};
@@ -226,7 +226,7 @@ GpuTravellers<N>::GpuTravellers(GpuQueue& queue, const GpuWorld& world, int rank
     }
     memory_->far.upload(queue, far);
     memory_->packing.clear(queue);
-    queue.synchronize(); // the host's table goes
+    queue.synchronize(); // waits until the host's table is copied
     memory_->args = {ends, memory_->far.data(), static_cast<int>(far.size()), memory_->packing.data()};
 }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Travellers: home atoms in messages to ranks on other nodes, which need them at a repartition or collect them for output.
-// Kernels do not reach the exchange buffers of these ranks (state/gpu/exchange_buffer.hpp). Forces for a frame go to rank 0 the
-// same way.
+// Travellers are home atoms in messages to ranks on other nodes. Such a rank needs the atoms at a
+// repartition, or collects them for output. Kernels cannot write to the exchange buffer of a rank on
+// another node (state/gpu/exchange_buffer.hpp). Forces for a frame are sent to rank 0 by the same messages.
 //
-// The idea: every rank packs a message for each rank on another node, of those of its home atoms that this rank needs, with their
-// zone there. It goes out each time, be it empty. Its destination writes the atoms to its own exchange buffer, so that all that
-// follows is as within a node. Atoms are in a message in any order, which leaves no trace: each has one place there.
+// The idea: a rank packs a message for each rank on another node: home atoms that the receiver needs, and their zone there.
+// The message is always sent, even if empty. The receiver writes the atoms to its own exchange buffer; all later steps are as
+// within a node. The order of atoms in a message is arbitrary and has no effect, because each atom has its own place there.
 //
-// Order and reuse: a message is one epoch of a channel of depth 1 without credits. The next is packed after the barrier that
-// releases the exchange buffers, where every rank arrives after it has unpacked: in docs/design/communication.md the pattern of
-// two exchanges in turn, of which the barrier is the second.
+// Order and reuse: a message is one epoch of a channel of depth 1 without credits. The next message is packed after
+// the barrier that releases the exchange buffers, at which every rank arrives after it has unpacked. This is the
+// pattern of two alternating exchanges in docs/design/communication.md, where the barrier is the second exchange.
 //
-// Cost: 40 bytes in Mixed for each atom that is sent, 32 for a force; room for all atoms of the system, twice for each such two
-// ranks.
+// Cost, in Mixed: 40 bytes for each atom sent, 32 for each force. Each pair of
+// ranks on different nodes takes memory for all atoms of the system, twice.
 #pragma once
 
 #include "comm/gpu/peer_ends.hpp"
@@ -23,19 +23,19 @@
 
 namespace parhelion {
 
-// The channels of all ranks, the first of a world that has nodes, of a system of so many atoms.
+// Opens the channels of `ranks`, the first ranks of a world with nodes, for a system of `atoms` atoms.
 template <class N>
 GpuPeerEnds open_travellers(GpuWorld& world, std::span<const int> ranks, std::size_t atoms);
-// Bytes of symmetric memory that it takes on every rank.
+// Returns the bytes of symmetric memory that open_travellers() takes on every rank.
 template <class N>
 std::size_t traveller_bytes(int ranks, std::size_t atoms);
 
-// Of one rank.
+// Sends and receives the travellers of one rank.
 template <class N>
 class GpuTravellers
 {
 public:
-    // cells: of all ranks; collectors: the ranks where atoms are collected; ends: of this one. Waits.
+    // cells: of all ranks. collectors: ranks that collect atoms. ends: this rank's channel ends. Waits for the GPU.
     GpuTravellers(GpuQueue& queue, const GpuWorld& world, int rank, std::span<const GpuCell> cells,
                   std::span<const int> collectors, const GpuRankEnds& ends);
     ~GpuTravellers();
@@ -45,18 +45,18 @@ public:
         WhoNeedsThem,
         Collectors
     };
-    // Every rank sends before any receives. Of a state with a flag nothing is told: messages are empty.
+    // Sends this rank's atoms. Every rank must send before any rank receives. If the state has a flag, messages are empty.
     void send(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table, To to);
-    // Afterwards the atoms are on this rank's exchange buffer, marked if it needs them.
+    // Writes the received atoms to this rank's exchange buffer, marked if the rank needs them.
     void receive(GpuQueue& queue, const GpuExchangeBuffer<N>& exchange_buffer);
 
-    // Forces on home atoms, to rank 0. Likewise; f: by global atom.
+    // These two functions send forces on home atoms to rank 0 by the same messages. f: forces by global atom.
     using Force = Vec3<typename N::ForceSum>;
     void send_forces(GpuQueue& queue, const GpuState<N>& state);
     void receive_forces(GpuQueue& queue, Force* f);
 
 private:
-    struct Memory; // what kernels work on
+    struct Memory; // data of the kernels
     std::unique_ptr<Memory> memory_;
 };
 

@@ -13,23 +13,24 @@ namespace {
 
 constexpr int threads = 256;
 
-template <class N>
+// The velocities of slots. A kernel reads them, and changes them if V is not const.
+template <class N, class V = const VelocityMass<N>>
 struct Velocities
 {
-    VelocityMass<N>* v;
+    V* v;
     const std::uint8_t* temperature_group;
     const std::int32_t* global_of_slot;
     const std::uint8_t* zone_of_supercluster;
     std::int64_t slots;
 
-    explicit Velocities(const GpuState<N>& s)
-        : v(const_cast<VelocityMass<N>*>(s.v.data())), temperature_group(s.temperature_group.data()),
-          global_of_slot(s.global_of_slot.data()), zone_of_supercluster(s.zone_of_supercluster.data()),
-          slots(static_cast<std::int64_t>(s.slots))
+    template <class State>
+    explicit Velocities(State& s)
+        : v(s.v.data()), temperature_group(s.temperature_group.data()), global_of_slot(s.global_of_slot.data()),
+          zone_of_supercluster(s.zone_of_supercluster.data()), slots(static_cast<std::int64_t>(s.slots))
     {
     }
     __device__ static std::int64_t my_slot() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
-    // Is there a home atom?
+    // Returns whether the slot has a home atom.
     __device__ bool is_home(std::int64_t slot) const
     {
         return slot < slots && zone_of_supercluster[slot / supercluster_size] == 0 && global_of_slot[slot] >= 0;
@@ -44,8 +45,10 @@ struct Velocities
         v[slot].x = static_cast<Real>(a.x), v[slot].y = static_cast<Real>(a.y), v[slot].z = static_cast<Real>(a.z);
     }
 };
+template <class N>
+using ChangedVelocities = Velocities<N, VelocityMass<N>>;
 
-// Adds `value` to the sums of the group this thread's atom is in; a block visits only the groups it meets.
+// Adds `value` to the sums of the group of this thread's atom. A thread block goes only through groups that occur in it.
 template <int n, class Sum>
 __device__ void add_group_sums(const Sum (&value)[n], int group, int groups, Sum* sums)
 {
@@ -58,7 +61,7 @@ __device__ void add_group_sums(const Sum (&value)[n], int group, int groups, Sum
     }
 }
 
-// A virtual site has none.
+// Returns the mass of an atom, u; it is 0 for a virtual site.
 template <class N>
 __device__ double mass_of(const Velocities<N>& a, std::int64_t slot)
 {
@@ -66,11 +69,11 @@ __device__ double mass_of(const Velocities<N>& a, std::int64_t slot)
     return inverse > 0 ? 1 / inverse : 0;
 }
 
-// Purpose        kinetic energy tensors of the temperature groups
-// Work           a thread per slot
+// Purpose        computes kinetic energy tensors of the temperature groups
+// Work           by a thread per slot
 // Reads/Writes   velocities, masses, groups / sums (one atomic per block, group and element)
-// Orders         nothing: stream order alone
-// Requires       sums cleared
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       cleared sums
 // Cost           21 bytes, 20 flop per slot
 template <class N>
 __global__ void __launch_bounds__(threads) kinetic_kernel(BlockTrace tracing, Velocities<N> a, int groups, ScalarSum<N>* sums)
@@ -91,7 +94,7 @@ __global__ void __launch_bounds__(threads) kinetic_kernel(BlockTrace tracing, Ve
     add_group_sums(value, group, groups, sums);
 }
 
-// Positions of atoms, for kernels that need no more of the state.
+// The positions of atoms, for kernels that need no other data of the state.
 template <class N>
 struct Places
 {
@@ -105,7 +108,7 @@ struct Places
     }
 };
 
-// The motion of a group that rotates.
+// Returns the rotation of a group from its sums.
 template <class N>
 __device__ Rotation rotation_of_group(const ScalarSum<N>* sum)
 {
@@ -116,11 +119,11 @@ __device__ Rotation rotation_of_group(const ScalarSum<N>* sum)
 
 __device__ int com_group(const std::uint8_t* of_atom, std::int32_t global) { return of_atom == nullptr ? 0 : of_atom[global]; }
 
-// Purpose        momentum and mass of the centre-of-mass groups; with rotation what com_products() has
-// Work           a thread per slot
+// Purpose        sums momentum and mass of the centre-of-mass groups; with rotation, sums all of com_products()
+// Work           by a thread per slot
 // Reads/Writes   velocities, masses, global numbers, with rotation positions / sums
-// Orders         nothing: stream order alone
-// Requires       sums cleared
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       cleared sums
 // Cost           21 bytes, 10 flop per slot
 template <class N, ComMode mode>
 __global__ void __launch_bounds__(threads)
@@ -147,21 +150,21 @@ __global__ void __launch_bounds__(threads)
     add_group_sums(value, group, groups, sums);
 }
 
-// The frozen atoms, as the kernel below uses them; pointers are null where there are none.
+// The frozen atoms, for the kernel below. Pointers are null if no atom is frozen.
 struct Frozen
 {
     const Vec3<double>*mass, *mobility;
 };
 
-// Purpose        velocities relative to the centre of mass of each group, and to its rotation
-// Work           a thread per slot
-// Reads/Writes   velocities (both), global numbers, sums, with rotation positions
-// Orders         nothing: stream order alone
+// Purpose        subtracts the motion of each group's centre of mass, and its rotation, from velocities
+// Work           by a thread per slot
+// Reads/Writes   velocities (read and written), global numbers, sums, with rotation positions
+// Orders         no memory accesses; the order of the stream suffices
 // Requires       the sums of com_kernel
 // Cost           36 bytes per slot
 template <class N, ComMode mode>
 __global__ void __launch_bounds__(threads)
-    subtract_com_kernel(BlockTrace tracing, Velocities<N> a, Places<N> places, const std::uint8_t* of_atom, Frozen frozen,
+    subtract_com_kernel(BlockTrace tracing, ChangedVelocities<N> a, Places<N> places, const std::uint8_t* of_atom, Frozen frozen,
                         const ScalarSum<N>* sums)
 {
     const BlockSpan span(tracing);
@@ -178,14 +181,14 @@ __global__ void __launch_bounds__(threads)
     a.set_velocity(slot, a.velocity(slot) - motion);
 }
 
-// Purpose        one factor by axis on all velocities
-// Work           a thread per slot
-// Reads/Writes   velocities (both), the factor
-// Orders         nothing: stream order alone
-// Requires       -
+// Purpose        multiplies all velocities by one factor for each axis
+// Work           by a thread per slot
+// Reads/Writes   velocities (read and written), the factor
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       nothing
 // Cost           28 bytes per slot
 template <class N>
-__global__ void __launch_bounds__(threads) scale_kernel(BlockTrace tracing, Velocities<N> a, const Vec3<double>* factor)
+__global__ void __launch_bounds__(threads) scale_kernel(BlockTrace tracing, ChangedVelocities<N> a, const Vec3<double>* factor)
 {
     const BlockSpan span(tracing);
 
@@ -195,15 +198,15 @@ __global__ void __launch_bounds__(threads) scale_kernel(BlockTrace tracing, Velo
     a.set_velocity(slot, {by.x * v.x, by.y * v.y, by.z * v.z});
 }
 
-// Purpose        positions of frozen atoms in a box that has changed
-// Work           a thread per slot
-// Reads/Writes   positions of frozen atoms (both), groups, boxes
-// Orders         nothing: stream order alone
-// Requires       -
-// Cost           6 bytes per slot, 32 more for a frozen atom; only where there are some
+// Purpose        moves frozen atoms back after the box has changed
+// Work           by a thread per slot
+// Reads/Writes   positions of frozen atoms (read and written), groups, boxes
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       nothing
+// Cost           6 bytes per slot, 32 more for a frozen atom; only in runs with frozen atoms
 template <class N>
 __global__ void __launch_bounds__(threads)
-    hold_kernel(BlockTrace tracing, Velocities<N> a, PositionCharge<N>* xq, const Vec3<double>* mobility,
+    hold_kernel(BlockTrace tracing, ChangedVelocities<N> a, PositionCharge<N>* xq, const Vec3<double>* mobility,
                 const Box<double>* before, const DeviceScalars* scalars)
 {
     const BlockSpan span(tracing);
@@ -252,7 +255,7 @@ void subtract_com_motion(GpuQueue& queue, const GpuComGroups& groups, const Scal
 {
     const auto kernel =
         groups.mode == ComMode::Angular ? subtract_com_kernel<N, ComMode::Angular> : subtract_com_kernel<N, ComMode::Linear>;
-    launch(queue, Phase::Kinetic, kernel, one_thread_each(state.slots, threads), Velocities<N>(state),
+    launch(queue, Phase::Kinetic, kernel, one_thread_each(state.slots, threads), ChangedVelocities<N>(state),
            Places<N>{state.xq.data(), state.scalars.data()}, table_of(groups.of_atom),
            Frozen{table_of(groups.frozen), table_of(groups.mobility)}, sums);
 }
@@ -260,14 +263,14 @@ void subtract_com_motion(GpuQueue& queue, const GpuComGroups& groups, const Scal
 template <class N>
 void hold_frozen(GpuQueue& queue, const DeviceBuffer<Vec3<double>>& mobility, const Box<double>* before, GpuState<N>& state)
 {
-    launch(queue, Phase::Couple, hold_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state), state.xq.data(),
-           mobility.data(), before, state.scalars.data());
+    launch(queue, Phase::Couple, hold_kernel<N>, one_thread_each(state.slots, threads), ChangedVelocities<N>(state),
+           state.xq.data(), mobility.data(), before, state.scalars.data());
 }
 
 template <class N>
 void scale_velocities(GpuQueue& queue, const Vec3<double>* factor, GpuState<N>& state)
 {
-    launch(queue, Phase::Couple, scale_kernel<N>, one_thread_each(state.slots, threads), Velocities<N>(state), factor);
+    launch(queue, Phase::Couple, scale_kernel<N>, one_thread_each(state.slots, threads), ChangedVelocities<N>(state), factor);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

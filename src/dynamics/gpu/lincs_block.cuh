@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// LINCS for all groups of an update block at once: a thread per constraint, a thread per atom, between two barriers. The method
-// and its symbols are those of lincs.hpp; forces are gathered by the atoms in the order of their constraints, so that every
-// atom's sum has the bits of the sequential code.
+// LINCS for all groups of an update block at once. Between two barriers each thread works on a
+// constraint, or each on an atom. Method and symbols are those of lincs.hpp. An atom gathers
+// forces in the order of its constraints, so its sum has the same bits as in the sequential code.
 //
-// Arithmetic in double in every policy. Everything a block works on lives in one arena, in shared memory unless a group is too
-// large for it. Cost: about 25 barriers for order 4 and one iteration; 150 flop per constraint and solve.
+// Arithmetic is in double in every policy. All working arrays of a block are in one arena, which is in shared memory unless
+// a group is too large for it. Cost: about 25 barriers for order 4 and one iteration; 150 flop per constraint and solution.
 #pragma once
 
 #include "dynamics/update_blocks.hpp"
 
 namespace parhelion {
 
-// The tables of UpdateBlocks on the device.
+// The tables of UpdateBlocks in device memory.
 struct UpdateBlocksView
 {
     const ShapeAtom* shape_atoms;
@@ -25,16 +25,16 @@ struct UpdateBlocksView
     const BlockGroup* groups;
 };
 
-// Working arrays of one block, carved out of its arena of lincs_arena_bytes().
+// The working arrays of one block. They are in the block's arena, which has lincs_arena_bytes() bytes.
 struct LincsArena
 {
-    Vec3<double>* move;      // per atom; in and out, nm
-    Vec3<double>* before;    // per atom: for the caller
+    Vec3<double>* move;      // per atom: displacement, input and output, nm
+    Vec3<double>* before;    // per atom: free for use by the caller
     Vec3<double>* reference; // per constraint: x_a - x_b, nm
     Vec3<double>* direction;
     double *rhs, *next, *solution, *multiplier;
     double* matrix;
-    std::int32_t* goes_on; // per group
+    std::int32_t* goes_on; // per group: 1 if it needs another iteration
 
     __device__ LincsArena(const UpdateBlock& block, void* arena)
     {
@@ -54,7 +54,7 @@ struct LincsArena
 class LincsBlock
 {
 public:
-    // Every thread of the block makes one. `arena` is of this block alone.
+    // Every thread of the block constructs an object. `arena` belongs to this block alone.
     __device__ LincsBlock(const UpdateBlocksView& view, const UpdateBlock& block, void* arena)
         : view_(view), block_(block), arena_(block, arena)
     {
@@ -70,10 +70,10 @@ public:
     __device__ Vec3<double>* before() const { return arena_.before; }
     __device__ Vec3<double>* reference() const { return arena_.reference; }
     __device__ const Vec3<double>* direction() const { return arena_.direction; }
-    // Displacements of a constraint's atoms are -+ inverse mass * multiplier * direction.
+    // Returns the multipliers. A constraint displaces its atoms by -+ inverse mass * multiplier * direction.
     __device__ const double* multiplier() const { return arena_.multiplier; }
 
-    // The atoms of constraint i, as indices into move().
+    // Returns the atoms of a constraint as indices into move().
     __device__ int end_a(const BlockMember& bond) const { return group(bond.group).first_atom + shape(bond).a; }
     __device__ int end_b(const BlockMember& bond) const { return group(bond.group).first_atom + shape(bond).b; }
     __device__ Vec3<double> moved_bond(int i) const
@@ -82,7 +82,7 @@ public:
         return arena_.reference[i] + (arena_.move[end_a(b)] - arena_.move[end_b(b)]);
     }
 
-    // Constrains move(). On entry move() and reference() are written and seen by all; on return move() is.
+    // Constrains move(). Before the call, all threads must see move() and reference() written. After the call, all see move().
     __device__ void constrain(int iterations)
     {
         relaxes_ = false;
@@ -109,12 +109,12 @@ public:
                 if (extra >= 0 && extra < LincsSettings::max_extra_iterations &&
                     fabs(projection2 / d2 - 1) > 2 * LincsSettings::tolerance)
                 {
-                    arena_.goes_on[b.group] = 1; // whoever writes, writes this
+                    arena_.goes_on[b.group] = 1; // several threads may write the same value here
                     some_go_on = 1;
                 }
             }
             if (__syncthreads_or(some_go_on) == 0) { return; }
-            // Groups that are done stay where they are.
+            // Atoms of groups that need no further iteration do not move.
             for (int i = threadIdx.x; i < block_.bonds; i += blockDim.x)
             {
                 if (arena_.goes_on[bond(i).group] == 0) { set_rhs(i, 0); }
@@ -152,7 +152,7 @@ private:
             }
         }
     }
-    // Element i of A y.
+    // Returns element i of the product A y.
     __device__ double coupled_sum(int i, const double* y) const
     {
         const BlockMember b = bond(i);
@@ -164,7 +164,7 @@ private:
         return sum;
     }
     __device__ bool is_relaxed(const BlockGroup& group) const { return relaxes_ && group.has_triangle != 0; }
-    // Groups that will be relaxed move back to where they were without constraints.
+    // Puts groups that will be relaxed back to their unconstrained positions.
     __device__ void take_back()
     {
         for (int i = threadIdx.x; i < block_.bonds; i += blockDim.x)
@@ -174,7 +174,7 @@ private:
             arena_.solution[i] = -arena_.multiplier[i] / shape(b).weight;
         }
     }
-    // The solution of groups with triangles: a thread each, for they are few and this is seldom.
+    // Solves groups with triangles by Gauss-Seidel sweeps, a thread per group: such groups are few and rarely need it.
     __device__ void relax()
     {
         __syncthreads();
@@ -192,7 +192,7 @@ private:
             }
         }
     }
-    // Adds the solution of (1 - A) y = rhs, as the series or as it is already, to the multipliers and moves the atoms by it.
+    // Solves (1 - A) y = rhs by the series, or takes the solution of relax(). Adds y to the multipliers and moves the atoms.
     __device__ void solve_and_move()
     {
         double *from = arena_.rhs, *to = arena_.next;
@@ -236,7 +236,7 @@ private:
     const UpdateBlocksView& view_;
     const UpdateBlock block_;
     LincsArena arena_;
-    bool relaxes_ = false; // groups with triangles, in this iteration
+    bool relaxes_ = false; // groups with triangles are relaxed in this iteration
 };
 
 } // namespace parhelion

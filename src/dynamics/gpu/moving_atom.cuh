@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An atom as a thread of the GPU's update moves it: loaded at once or ahead of time, kicked, drifted and stored.
+// An atom in a thread of the GPU's update. It is loaded, maybe prefetched, then kicked, drifted and stored.
 //
-// The idea: what a thread will need of an atom is under way together, and while it moves one group the atom of the next comes to
-// shared memory, so that only the first of many waits for memory. Cost: 96 bytes of an atom; 80 of shared memory a thread.
+// The idea: all loads for an atom are in flight together. While a thread moves the atom of one group, the next group's atom is
+// prefetched to shared memory. So only the first atom waits for memory. Cost: 96 bytes per atom; 80 of shared memory per thread.
 #pragma once
 
 #include "device/gpu/atomics.cuh"
@@ -15,7 +15,7 @@
 
 namespace parhelion {
 
-// What a policy of copies does, of which NoCopies does nothing.
+// The parts of a policy for copies of an atom on other ranks. Those of NoCopies do nothing.
 struct NoCopies::OfAtom
 {
     static constexpr std::int32_t count = 0;
@@ -23,10 +23,10 @@ struct NoCopies::OfAtom
 struct NoCopies::Arrival
 {
     __device__ explicit Arrival(const NoCopies&) {}
-    __device__ void await() {} // for all lanes of a warp, before the first add_returned_forces() for an atom that has copies
+    __device__ void await() {} // all lanes of a warp call it before add_returned_forces() for an atom with copies
 };
 template <int threads>
-class NoCopies::Ahead // a place for each thread of a block
+class NoCopies::Ahead // has a place for each thread of a block
 {
 public:
     template <class BeginCopy>
@@ -44,7 +44,7 @@ template <class Position>
 __device__ void store_copies(const NoCopies&, std::int32_t, const NoCopies::OfAtom&, const Position&)
 {
 }
-__device__ inline void end_copies(const NoCopies&) {} // for all threads of all blocks, when theirs is done
+__device__ inline void end_copies(const NoCopies&) {} // all threads of all blocks call it after their last atom
 
 } // namespace parhelion
 
@@ -56,8 +56,8 @@ enum class Motion
 {
     LeapFrog,
     Stochastic,
-    Trial, // a leap-frog step of which nothing is kept but the constraint forces' virial
-    Mend,  // positions alone, onto the constraints
+    Trial, // a leap-frog step that only stores the virial of constraint forces
+    Mend,  // moves only positions, onto the constraints
 };
 
 template <class N, class Copies>
@@ -70,10 +70,10 @@ __device__ void report_failure(const UpdateArgs<N, Copies>& args, const GpuView<
     *args.failure = {state.global_of_slot[slot], state.scalars->step + args.step_offset};
 }
 
-// How far a bond is from its length, to first order. length2: the square of the bond's, nm^2; length: the constraint's, nm.
+// Returns a bond's relative deviation to first order. length2: squared length of the bond, nm^2; length: of the constraint, nm.
 __device__ inline double relative_deviation(double length2, double length) { return 0.5 * (length2 / (length * length) - 1); }
 
-// A bond that is off by more than the tolerance, or has turned too far: how far off it is, or the end of the run.
+// Reports the deviation of a bond. Ends the run if the bond has turned too far, or is off by more than LincsSettings::failed.
 template <class N, class Copies>
 __device__ void report_bond(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot, double deviation,
                             bool has_turned)
@@ -86,19 +86,19 @@ template <class N, class Copies>
 struct MovingAtom
 {
     std::int32_t slot;
-    bool is_there; // else it is any atom's copy, which nobody stores
+    bool is_there; // false: a duplicate of another atom, which is not stored
     PositionCharge<N> xq{};
     VelocityMass<N> vm{};
-    ForceSlot<N> f{}; // as summed
+    ForceSlot<N> f{}; // as the type in which forces are summed
     std::uint8_t temperature_group = 0;
     typename Copies::OfAtom copies;
-    Vec3<double> v; // since the kick
+    Vec3<double> v; // velocity after the kick
 
     __device__ Vec3<typename N::Fixed> x() const { return {xq.x, xq.y, xq.z}; }
     __device__ double inverse_mass() const { return static_cast<double>(vm.inverse_mass); }
 };
 
-// All that is here already: under way together. slot -1: no atom.
+// Returns an atom with all its data that are in memory already. The loads are in flight together. slot -1: no atom.
 template <Motion motion, class N, class Copies>
 __device__ MovingAtom<N, Copies> load(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot)
 {
@@ -114,20 +114,20 @@ __device__ MovingAtom<N, Copies> load(const UpdateArgs<N, Copies>& args, const G
     return atom;
 }
 
-// What the lanes of groups move next, while they move something else: on its way into shared memory, where it takes no registers.
-// Every thread has a place of its own and waits for nobody else's.
+// Prefetches the next atoms of the block's threads to shared memory while the threads move other atoms.
+// This takes no registers. Every thread has a place of its own and waits for its own copy alone.
 template <class N, class Copies>
 class AtomsAhead
 {
 public:
-    // Of the round after that of fetch(): the slot of the lane's atom and the shape of its group; or none.
+    // Prefetches, for the round after that of fetch(), the slot of the lane's atom and its group's shape, if there is a group.
     __device__ void fetch_lane(const std::int32_t& slot, const std::int32_t& shape)
     {
         copy(slot_, slot), copy(shape_, shape);
         end_copies();
     }
     __device__ void fetch_none() { slot_[threadIdx.x] = shape_[threadIdx.x] = 0; }
-    // Requires take() of the round before.
+    // Returns what fetch_lane() has prefetched. Requires take() of the previous round.
     __device__ void take_lane(std::int32_t& slot, std::int32_t& shape) const
     {
         slot = slot_[threadIdx.x], shape = shape_[threadIdx.x];
@@ -145,7 +145,7 @@ public:
         copies_.fetch(args.copies, slot, [](auto& to, const auto& from) { copy(to, from); });
         end_copies();
     }
-    // What has been fetched, as load() would have it. Waits for all that is on its way.
+    // Returns the prefetched atom, as load() would return it. Waits for all prefetches of this thread.
     template <Motion motion>
     __device__ MovingAtom<N, Copies> take(const UpdateArgs<N, Copies>& args, std::int32_t slot, bool is_there) const
     {
@@ -167,8 +167,8 @@ private:
         constexpr int at_once = sizeof(T) < 16 ? sizeof(T) : 16;
         for (std::size_t i = 0; i < sizeof(T); i += at_once)
         {
-            // Through the first-level cache: the neighbour in the sector is often fetched by another warp. Nobody else stores to
-            // what is fetched.
+            // The copy goes through the first-level cache, since another warp often fetches the
+            // other half of the sector. No thread stores to data that are prefetched.
             begin_copy_to_shared<at_once>(reinterpret_cast<char*>(to + threadIdx.x) + i,
                                           reinterpret_cast<const char*>(&from) + i);
         }
@@ -179,10 +179,10 @@ private:
     ForceSlot<N> f_[threads];
     typename Copies::template Ahead<threads> copies_;
     std::int32_t slot_[threads], shape_[threads];
-    uchar4 temperature_groups_[threads]; // of four neighbours: so much at least is copied at once
+    uchar4 temperature_groups_[threads]; // groups of four neighbouring atoms, as a copy has at least four bytes
 };
 
-// What a block that moves groups has in shared memory.
+// The shared memory of a thread block that moves groups of atoms.
 template <class N, class Copies>
 struct GroupsShared
 {
@@ -190,7 +190,7 @@ struct GroupsShared
     PeriodicBox<N> box;
 };
 
-// The force, which is used up, but on trial; kJ/mol/nm.
+// Returns the force on the atom, kJ/mol/nm. Clears the force in memory, except in a Trial.
 template <Motion motion, class N, class Copies>
 __device__ Vec3<double> take_force(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, MovingAtom<N, Copies>& atom)
 {
@@ -200,7 +200,7 @@ __device__ Vec3<double> take_force(const UpdateArgs<N, Copies>& args, const GpuV
         add_returned_forces(args.copies, atom.slot, atom.copies, atom.f);
         if (motion != Motion::Trial && atom.is_there) { state.f[atom.slot] = {}; }
         const Vec3<double> f{from_sum(atom.f.x), from_sum(atom.f.y), from_sum(atom.f.z)};
-        // Written so that NaN is caught.
+        // The comparison is negated so that it detects NaN.
         if (atom.is_there && !(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
         return f;
     }
@@ -221,7 +221,7 @@ __device__ GroupKick load_kick(const UpdateArgs<N, Copies>& args, const MovingAt
     else { return args.kick[atom.temperature_group]; }
 }
 
-// The mean of v1 and what friction and noise make of it.
+// Returns the mean w of v1 and of v2, the velocity after friction and noise.
 template <class N, class Copies>
 __device__ Vec3<double> with_friction_and_noise(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot,
                                                 double inverse_mass, const Vec3<double>& v1)
@@ -231,7 +231,7 @@ __device__ Vec3<double> with_friction_and_noise(const UpdateArgs<N, Copies>& arg
                                                 state.global_of_slot[slot], inverse_mass, v1));
 }
 
-// The atom's place after the drift by atom.v.
+// Returns the atom's position after the drift by the velocity atom.v.
 template <class N, class Copies>
 __device__ Vec3<typename N::Fixed> drifted(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const PeriodicBox<N>& box,
                                            const MovingAtom<N, Copies>& atom)
@@ -244,7 +244,7 @@ __device__ Vec3<typename N::Fixed> drifted(const UpdateArgs<N, Copies>& args, co
     return state.by_shape_of_box([&](auto tilted) { return box.template displaced<tilted>(atom.x(), move); });
 }
 
-// v1: the velocity before friction and noise (Stochastic only). Returns the heat from the bath, kJ/mol.
+// Stores the atom. v1: the velocity before friction and noise (Stochastic only). Returns the heat from the bath, kJ/mol.
 template <Motion motion, class N, class Copies>
 __device__ double store(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const MovingAtom<N, Copies>& atom,
                         const Vec3<typename N::Fixed>& x, const Vec3<double>& v1)
@@ -261,7 +261,7 @@ __device__ double store(const UpdateArgs<N, Copies>& args, const GpuView<N>& sta
         const auto v2 = static_cast<Vec3<Real>>(2.0 * static_cast<Vec3<double>>(v) - v1);
         state.v[atom.slot] = {v2.x, v2.y, v2.z, atom.vm.inverse_mass};
         const double twice_heat_per_mass = norm2(static_cast<Vec3<double>>(v2)) - norm2(v1);
-        return atom.inverse_mass() > 0 ? 0.5 / atom.inverse_mass() * twice_heat_per_mass : 0; // a virtual site has no mass
+        return atom.inverse_mass() > 0 ? 0.5 / atom.inverse_mass() * twice_heat_per_mass : 0; // virtual sites have no mass
     }
     return 0;
 }

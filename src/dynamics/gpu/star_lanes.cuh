@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// LINCS for a star (update_blocks.hpp) whose atoms are on neighbouring lanes of a warp, an atom each: the centre on the first
-// lane of the group, outer ends and their constraints on those that follow.
+// LINCS for a star (update_blocks.hpp) whose atoms are on neighbouring lanes of a warp. The
+// group's first lane has the centre. Each of the next lanes has an outer atom and its constraint.
 //
-// The method, the symbols and the settings are those of lincs.hpp. Every lane keeps its own constraint and what it must know of
-// the others', so that a solution costs two exchanges; the series is summed once, as a matrix of which a lane has its row. Sums
-// run over constraints in their order, whatever lanes the group is on. Differs from lincs() by rounding. Cost: 250 instructions
-// for three constraints and one iteration.
+// Method, symbols and settings are those of lincs.hpp. Every lane keeps its own constraint and the data that
+// it needs of the other constraints, so a solution costs two exchanges. The series is summed once, as a
+// matrix. A lane has one row of this matrix. Sums run over constraints in their order, on all lanes alike.
+// Results differ from lincs() by rounding. Cost: 250 instructions for three constraints and one iteration.
 #pragma once
 
 #include "device/gpu/warp.cuh"
@@ -18,8 +18,8 @@ namespace parhelion {
 
 constexpr int lanes_of(int atoms) { return atoms <= 1 ? 1 : atoms <= 2 ? 2 : atoms <= 4 ? 4 : 8; }
 
-// Lanes of a warp that hold the atoms of an update group; all groups of a warp have as many. What takes values from other lanes
-// is for all lanes of the warp at once.
+// The lanes of a warp that have the atoms of an update group. All groups of a warp have equally many
+// lanes. Functions that take values from other lanes must be called by all lanes of the warp together.
 template <int atoms>
 class GroupLanes
 {
@@ -29,7 +29,7 @@ public:
 
     __device__ GroupLanes() : atom_(static_cast<int>(threadIdx.x) % count), first_(static_cast<int>(threadIdx.x) % 32 - atom_) {}
 
-    __device__ int atom() const { return atom_; } // of the group; there may be more lanes than atoms
+    __device__ int atom() const { return atom_; } // index in the group; may exceed the number of atoms
     template <class T>
     __device__ T of(T value, int atom) const
     {
@@ -40,7 +40,7 @@ public:
     {
         return {of(value.x, atom), of(value.y, atom), of(value.z, atom)};
     }
-    __device__ bool any(bool condition) const // of the group
+    __device__ bool any(bool condition) const // returns whether it is true on any lane of the group
     {
         return ((lanes_where(condition) >> first_) & ((1u << count) - 1)) != 0;
     }
@@ -50,13 +50,13 @@ private:
     int atom_, first_;
 };
 
-// What a lane knows of its group's shape.
+// The part of the group's shape that one lane needs.
 template <int n>
 struct StarLane
 {
-    int own;                                            // constraint; lanes without one have another's
-    bool has_bond;                                      // it is this lane's
-    double length, own_weight, inverse_mass, of_centre; // the latter: its inverse mass
+    int own;                                            // index of the lane's constraint, or, if it has none, of another lane's
+    bool has_bond;                                      // true if the constraint `own` is this lane's
+    double length, own_weight, inverse_mass, of_centre; // of_centre: inverse mass of the centre
     double weight[n];
     int series_order;
 
@@ -72,20 +72,20 @@ struct StarLane
 struct LincsLimits
 {
     int iterations;     // LincsSettings::iterations
-    double warn_cosine; // of the largest angle by which a bond may turn in a step
+    double warn_cosine; // cosine of the largest angle by which a bond may turn in a step
 };
 
-// What constraint forces do to a lane's atom.
+// The effect of constraint forces on a lane's atom.
 struct Push
 {
-    Vec3<double> move;       // nm
-    Vec3<double> impulse;    // its mass times that, u nm; unless it is the group's first
-    bool holds;              // false: its bond is off by more than LincsSettings::tolerance, or has turned too far
-    bool has_turned = false; // its bond, too far
-    double length2 = 0;      // of the bond, nm^2
+    Vec3<double> move;       // displacement, nm
+    Vec3<double> impulse;    // mass times `move`, u nm; not valid for the first atom of the group
+    bool holds;              // false if the bond is off by more than LincsSettings::tolerance, or has turned too far
+    bool has_turned = false; // true if the bond has turned too far
+    double length2 = 0;      // squared length of the bond, nm^2
 };
 
-// The matrix that makes multipliers of mismatches, sum over powers of A between weights: the row of a lane's constraint.
+// Computes a lane's row of the matrix from mismatches to multipliers: the sum over powers of A, times weights on both sides.
 template <int n>
 __device__ void star_row(const StarLane<n>& star, const Vec3<double> (&direction)[n], double (&row)[n])
 {
@@ -112,12 +112,12 @@ __device__ void star_row(const StarLane<n>& star, const Vec3<double> (&direction
     for (int i = 0; i < n; ++i) { row[i] *= star.own_weight * star.weight[i]; }
 }
 
-// One star, of which a lane's atom is one.
+// The constraints of one star, seen from the lane of one of its atoms.
 template <int n>
 class StarConstraints
 {
 public:
-    // bond: from the centre to this lane's atom before the step, nm.
+    // `bond` is the vector from the centre to this lane's atom before the step, nm.
     __device__ StarConstraints(const GroupLanes<n + 1>& lanes, const StarLane<n>& star, const Vec3<double>& bond)
         : lanes_(lanes), star_(star), bond_(bond), own_direction_(rsqrt(fused::norm2(bond)) * bond)
     {
@@ -125,15 +125,15 @@ public:
         star_row<n>(star, direction_, row_);
     }
 
-    // move: of this lane's atom in the step, without constraints, nm. Lanes without a constraint get what makes no sense, but for
-    // the move of the centre.
+    // Returns the effect of the constraints on this lane's atom, whose displacement in the step is `move`,
+    // nm. In lanes without a constraint the result is undefined, but the move of the centre is valid.
     __device__ Push constrain(const Vec3<double>& move, const LincsLimits& limits) const
     {
         const Vec3<double> moved = bond_ + (move - lanes_.of(move, 0));
         const double length = star_.length, d2 = length * length;
-        double multiplier = 0;  // displacements are -+ inverse mass * multiplier * direction, - at the outer end
-        Vec3<double> of_centre; // its displacement
-        Vec3<double> bond;      // by the multipliers so far
+        double multiplier = 0;  // displacement: -+ inverse mass * multiplier * direction, - at the outer atom
+        Vec3<double> of_centre; // displacement of the centre, nm
+        Vec3<double> bond;      // after displacement by all multipliers so far
         const auto correct = [&](double mismatch) {
             double more = 0;
             for (int i = 0; i < n; ++i) { more = fma(row_[i], lanes_.of(mismatch, i + 1), more); }
@@ -153,13 +153,13 @@ public:
                                 fabs(projection2 - d2) > 2 * LincsSettings::tolerance * d2;
             const bool goes_on = extra < 0 || lanes_.any(is_off);
             if (!lanes_.any_of_warp(goes_on)) { break; }
-            // A group that is done stays where it is, whatever its neighbours do.
+            // A group whose bonds are right does not move, even if other groups of the warp do.
             correct(!goes_on ? 0 : length - (projection2 > 0 ? projection2 * rsqrt(projection2) : 0));
         }
         const Vec3<double> impulse = -multiplier * own_direction_;
-        // |cosine| cosine: as the cosine itself, without roots.
+        // Compares cosine |cosine| instead of the cosine, which saves square roots.
         const double along = fused::dot(own_direction_, bond), length2 = fused::norm2(bond);
-        // Written so that what is not a number has turned, and does not hold.
+        // The comparison is negated, so that with NaN the bond counts as turned and does not hold.
         const bool has_turned = !(along * fabs(along) >= limits.warn_cosine * fabs(limits.warn_cosine) * length2);
         const bool holds = fabs(length2 - d2) <= 2 * LincsSettings::tolerance * d2 && !has_turned;
         return {lanes_.atom() == 0 ? of_centre : star_.inverse_mass * impulse, impulse, !star_.has_bond || holds, has_turned,

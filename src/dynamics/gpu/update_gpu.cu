@@ -19,7 +19,7 @@ namespace {
 
 using namespace update_gpu;
 
-struct GroupTable // of one kind, in the tables of GpuUpdate
+struct GroupTable // the tables of one kind in GpuUpdate
 {
     std::int32_t atoms = 0;
     std::int64_t groups = 0, first_word = 0, first_home_word = 0;
@@ -32,11 +32,11 @@ struct GroupTables
     std::int32_t *home, *home_groups;
 };
 
-// Purpose        lists of the waters, stars and free atoms at home
-// Work           a thread per slot; whoever has the first atom of a group lists it
-// Reads/Writes   global numbers, zones, tables, the map / records of home groups
-// Orders         atomic additions, relaxed: a block's groups are in the order of slots, blocks as they come
-// Requires       the map of the present order; lists and counts cleared
+// Purpose        lists the waters, stars and free atoms that are at home
+// Work           by a thread per slot; the thread of a group's first atom lists the group
+// Reads/Writes   global numbers, zones, tables, slot_of_global / records of home groups
+// Orders         relaxed atomic additions: groups of a thread block are in the order of slots, blocks in any order
+// Requires       slot_of_global of the present order; cleared lists and counts
 // Cost           13 bytes per slot, 12 per atom and 8 per group at home
 constexpr int listing_threads = 256;
 template <class N, int kinds>
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(listing_threads)
     while (begin >= 0 && mine > 0 && begin < tables.kind[mine].first_word) { --mine; }
     const std::int32_t* const record = tables.records + begin;
     const int atoms = tables.kind[mine].atoms;
-    // All of a group's atoms are at home, unless there was no room for some: then a flag is up.
+    // All atoms of a group are at home, unless there were too few slots, which raises a flag.
     for (int k = 0; begin >= 0 && k < atoms; ++k)
     {
         if (state.slot_of_global[record[k]] < 0) { begin = -1; }
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(listing_threads)
     }
 }
 
-// Beside blocks of other atoms, as long as these leave half of the GPU.
+// Returns how many thread blocks move groups. They run beside the update blocks if these leave half of the GPU.
 std::int32_t places_for_groups(const GpuQueue& queue, const RunParameters& parameters, std::int32_t blocks_of_others)
 {
     const bool is_stochastic = parameters.integrator == Integrator::StochasticDynamics;
@@ -88,7 +88,7 @@ GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParam
       places_(capacity.places > 0 ? capacity.places : places_for_groups(queue, parameters, blocks_)),
       lincs_iterations_(parameters.lincs_iterations), warn_cosine_(std::cos(parameters.lincs_warn_angle * units::degree))
 {
-    PARHELION_EXPECTS(places_ >= kinds); // one block of each at least
+    PARHELION_EXPECTS(places_ >= kinds); // each kind of group has at least one block
     std::vector<std::int32_t> records;
     add_kind(0, 3, blocks.water_atoms, blocks.kind_of_water, records);
     for (int n = 0; n <= largest_star; ++n)
@@ -130,10 +130,10 @@ GpuUpdate::GpuUpdate(GpuQueue& queue, const UpdateBlocks& blocks, const RunParam
     bonds_.upload(queue, blocks.bonds);
     bond_couplings_.upload(queue, blocks.bond_couplings);
     groups_.upload(queue, blocks.groups);
-    queue.synchronize(); // the host's tables may go
+    queue.synchronize(); // the tables on the host may be destroyed afterwards
 }
 
-// `shapes` may be empty: atoms without constraints have none.
+// Adds the groups of one kind to the tables. `shapes` may be empty, because free atoms have no shape.
 void GpuUpdate::add_kind(int kind, int atoms, const std::vector<std::int32_t>& members, const std::vector<std::int32_t>& shapes,
                          std::vector<std::int32_t>& records)
 {
@@ -149,17 +149,17 @@ void GpuUpdate::add_kind(int kind, int atoms, const std::vector<std::int32_t>& m
     }
 }
 
-// Groups share no atoms, so that slots bound them.
+// Allocates the lists of home groups. Groups share no atoms, so the number of slots limits the number of groups.
 void GpuUpdate::reserve(GpuQueue& queue, std::size_t slots, const GpuCell& cell)
 {
-    // A rank of several rarely has more than its share by three standard deviations; then its blocks go round once more.
+    // With several ranks, a rank rarely exceeds its share by three standard deviations. If so, its thread blocks loop once more.
     const int ranks = cell.cells[0] * cell.cells[1] * cell.cells[2];
     const auto expected = [&](std::int64_t groups) {
         const double share = static_cast<double>(groups) / ranks;
         return ranks == 1 ? share : share + 3 * std::sqrt(share);
     };
     std::int64_t words = 0;
-    double all_blocks = 0; // where none goes round
+    double all_blocks = 0; // number of thread blocks if none of them loops
     for (Kind& kind : kind_)
     {
         const int groups_of_block = threads / lanes_of(kind.atoms);
@@ -195,7 +195,7 @@ GpuUpdate::View GpuUpdate::view() const
     view.blocks = {shape_atoms_.data(), shape_bonds_.data(), ends_.data(),  coupled_.data(),        coefficient_.data(),
                    block_table_.data(), atoms_.data(),       bonds_.data(), bond_couplings_.data(), groups_.data()};
     view.lincs = {lincs_iterations_, warn_cosine_};
-    view.arena = arena_.size() == 0 ? nullptr : const_cast<std::byte*>(arena_.data()); // scratch of the kernels
+    view.arena = arena_.size() == 0 ? nullptr : const_cast<std::byte*>(arena_.data()); // the kernels use it as scratch memory
     view.arena_bytes = arena_bytes_;
     return view;
 }
@@ -207,7 +207,7 @@ void GpuUpdate::forget(GpuQueue& queue, std::size_t slots, const GpuCell& cell)
 }
 
 template <class N>
-void GpuUpdate::resolve(GpuQueue& queue, const GpuState<N>& state)
+void GpuUpdate::resolve(GpuQueue& queue, GpuState<N>& state)
 {
     GroupTables<kinds> tables{{}, records_.data(), record_of_global_.data(), home_.data(), home_groups_.data()};
     for (std::size_t k = 0; k < kinds; ++k)
@@ -215,7 +215,7 @@ void GpuUpdate::resolve(GpuQueue& queue, const GpuState<N>& state)
         tables.kind[k] = {kind_[k].atoms, kind_[k].groups, kind_[k].first_word, kind_[k].first_home_word};
     }
     launch(queue, Phase::Reorder, list_home_groups_kernel<N, kinds>, one_thread_each(state.slots, listing_threads), tables,
-           GpuView<N>(const_cast<GpuState<N>&>(state)), static_cast<std::int32_t>(state.slots));
+           GpuView<N>(state), static_cast<std::int32_t>(state.slots));
     resolve_home_slots(queue, state, block_global_, block_slot_);
 }
 
@@ -225,7 +225,7 @@ int GpuUpdate::step_blocks() const
                            [](int sum, const Kind& kind) { return sum + kind.blocks; });
 }
 
-#define PARHELION_INSTANTIATE(N) template void GpuUpdate::resolve<N>(GpuQueue&, const GpuState<N>&);
+#define PARHELION_INSTANTIATE(N) template void GpuUpdate::resolve<N>(GpuQueue&, GpuState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lanes of the GPU's update do to a group of few atoms, and what a block of threads does to an update block. The formulas
-// are those of settle_body.hpp, star_lanes.cuh and lincs_block.cuh; what is done to a single atom, moving_atom.cuh.
+// The GPU's update: of groups of few atoms, one atom per lane, and of an update block by a thread block. The formulas
+// are those of settle_body.hpp, star_lanes.cuh and lincs_block.cuh. Operations on a single atom are in moving_atom.cuh.
 #pragma once
 
 #include "device/gpu/block_sum.cuh"
@@ -12,12 +12,12 @@
 
 namespace parhelion {
 
-// The home groups of one kind of a rank.
+// The groups of one kind that are home groups of a rank.
 struct HomeGroupsView
 {
-    const std::int32_t* records;      // slots of the atoms, and the shape; room for what whole blocks of threads move
-    const std::int32_t* count;        // of records
-    std::int32_t first_block, blocks; // of the launch: they go round until all groups are moved
+    const std::int32_t* records;      // slots of the atoms, and shape; capacity also for groups in update blocks
+    const std::int32_t* count;        // number of records
+    std::int32_t first_block, blocks; // thread blocks of this kind, which loop until all its groups are moved
 };
 
 struct GpuUpdate::View
@@ -26,11 +26,11 @@ struct GpuUpdate::View
     const SiteWater* site_water_kinds;
     const StarShape* star_shapes;
     HomeGroupsView groups[kinds];
-    std::int32_t first_block; // of blocks, which come last
+    std::int32_t first_block; // the first thread block for update blocks, which come last
     UpdateBlocksView blocks;
-    const std::int32_t* block_slots; // -1: not at home
+    const std::int32_t* block_slots; // slots of the atoms of update blocks; -1: the atom is not a home atom
     LincsLimits lincs;
-    std::byte* arena; // null: in shared memory
+    std::byte* arena; // null: arenas are in shared memory
     std::size_t arena_bytes;
 };
 
@@ -38,7 +38,7 @@ namespace update_gpu {
 
 constexpr int blocks_on_multiprocessor(Motion motion) { return motion == Motion::Stochastic ? 3 : 4; }
 
-// What the threads of a block add to the sums of the step; for all of them at once. The virial is of a force f at r.
+// Adds the virial of a force f at r, summed over the threads of a block, to `total`. All threads of the block must call it.
 template <class Sum>
 __device__ void add_virial(Sum* total, Vec3<double> r, Vec3<double> f)
 {
@@ -63,9 +63,9 @@ __device__ void add_heat(const UpdateArgs<N, Copies>& args, double heat)
     }
 }
 
-// --- groups of few atoms: a lane each
+// --- groups of few atoms: a lane per atom
 
-// As StarConstraints; every lane computes the whole water's.
+// The constraints of a water, with the interface of StarConstraints. Every lane computes the whole water.
 template <int atoms>
 struct WaterConstraints
 {
@@ -79,7 +79,7 @@ struct WaterConstraints
         const SettleTriangle t = settle_triangle(water, lanes.of(bond, 1), lanes.of(bond, 2), lanes.of(moved, 0),
                                                  lanes.of(moved, 1), lanes.of(moved, 2));
         const Vec3<double> push = t.correction(lanes.atom() == 0 ? t.o : lanes.atom() == 1 ? t.a : t.b, moved);
-        return {push, water.mass_h * push, lanes.atom() != 0 || t.margin > 0}; // of a site without meaning
+        return {push, water.mass_h * push, lanes.atom() != 0 || t.margin > 0}; // no meaning for a virtual site
     }
 };
 struct NoConstraints
@@ -87,8 +87,8 @@ struct NoConstraints
     __device__ Push constrain(const Vec3<double>&, const LincsLimits&) const { return {{}, {}, true}; }
 };
 
-// The kinds of groups, in the order of GpuUpdate's tables. A shape is what copies of a group have in common; Lane, what one lane
-// needs of it.
+// The kinds of groups, in the order of GpuUpdate's tables. A Shape belongs
+// to all copies of a group. A Lane is the part of it that one lane needs.
 struct Waters
 {
     static constexpr int kind = 0, atoms = 3;
@@ -104,7 +104,7 @@ struct Waters
         return {lanes, water, bond};
     }
 };
-struct SiteWaters // the site on the last lane
+struct SiteWaters // waters with a site, which is on the last lane
 {
     static constexpr int kind = 2 + largest_star, atoms = 4, site = 3;
     static constexpr bool has_lincs = false;
@@ -121,7 +121,7 @@ struct SiteWaters // the site on the last lane
     {
         return {lanes, water.water, bond};
     }
-    // This lane's share of the force on the site. The site itself loses all of it.
+    // Returns this lane's part of the force on the site. The site itself loses the whole force.
     __device__ static double share(const Lane& water, int atom)
     {
         return atom == 0 ? 1 - (water.weight_a + water.weight_b) : atom == 1 ? water.weight_a : atom == 2 ? water.weight_b : -1;
@@ -151,7 +151,7 @@ struct FreeAtoms
     __device__ static NoConstraints constraints(const GroupLanes<atoms>&, const Lane&, const Vec3<double>&) { return {}; }
 };
 template <int n>
-struct StarsOf // n constraints
+struct StarsOf // stars with n constraints
 {
     static constexpr int kind = 1 + n, atoms = n + 1;
     static constexpr bool has_lincs = true;
@@ -166,7 +166,7 @@ struct StarsOf // n constraints
     }
 };
 
-// One step of a lane's atom.
+// Takes one step of a lane's atom.
 template <Motion motion, Virial virial, class Groups, class N, class Copies>
 __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
                            const PeriodicBox<N>& box, const GroupLanes<Groups::atoms>& lanes, std::int32_t shape_number,
@@ -176,7 +176,7 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     const Vec3<typename N::Fixed> first = lanes.of(atom.x(), 0);
     const Vec3<double> bond =
         state.by_shape_of_box([&](auto tilted) { return box.template difference<tilted>(atom.x(), first); });
-    const GroupKick group_kick = load_kick<motion>(args, atom); // not before: it would keep other loads waiting
+    const GroupKick group_kick = load_kick<motion>(args, atom); // loaded late: an early load would delay other loads
     const auto constraints = Groups::constraints(lanes, lane, bond);
     if (lanes.any_of_warp(atom.copies.count > 0)) { returned.await(); }
     Vec3<double> f = take_force<motion>(args, state, atom);
@@ -227,8 +227,8 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     add_heat<motion>(args, store<motion>(args, state, atom, x, v1));
 }
 
-// If this block's groups are of the kind. It goes round: while its lanes move their atoms, the next ones are on their way, and so
-// is which ones come after them.
+// Moves the groups of one kind if this thread block works on that kind. It loops over groups. While lanes
+// move their atoms, the next atoms are prefetched, and so are the records of the groups after the next.
 template <Motion motion, Virial virial, class Groups, class N, class Copies>
 __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
                             GroupsShared<N, Copies>& shared)
@@ -239,11 +239,11 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Cop
     if (block < 0 || block >= groups.blocks) { return; }
     const GroupLanes<atoms> lanes;
     const auto record_of = [&](std::int32_t group) { return groups.records + static_cast<std::int64_t>(group) * (atoms + 1); };
-    // A lane without an atom fetches its neighbour's: if all fetched the same, that would take longer than all else.
+    // A lane without an atom loads its neighbour's. If all such lanes loaded one and the same atom, this would take very long.
     const int own_atom = min(lanes.atom(), atoms - 1), own_group = static_cast<int>(threadIdx.x) / lanes_of_group;
     const std::int32_t stride = groups.blocks * groups_of_block;
-    std::int32_t first = block * groups_of_block; // group of the block, in this round
-    // Under way together. There is room for a record, if there is none.
+    std::int32_t first = block * groups_of_block; // first group of the block in this round
+    // These loads are in flight together. The buffer has space for a record even if there is no group.
     const std::int32_t* const record = record_of(first + own_group);
     std::int32_t slot = record[own_atom], shape = record[atoms];
     const std::int32_t count = *groups.count;
@@ -287,10 +287,10 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Cop
 
 // --- all other atoms
 
-// A group of a block is at home or not. One that is not is carried along at rest, with constraints that hold.
+// A group of an update block may be at home or not. If not, it takes part at rest, with constraints that are satisfied.
 
-// A bond of the block that has turned too far, is too long or short, or is not a number, is reported. Adds the virial of the
-// forces along bonds and their deviations, if that is wanted.
+// Reports each bond of the block that has turned too far, has a wrong length, or is not a number.
+// On request, adds the virial of the forces along bonds, and the squared deviations of bonds.
 template <Virial wanted, class N, class Copies>
 __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
                             const LincsBlock& lincs, const std::int32_t* slots)
@@ -299,7 +299,7 @@ __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Cop
     {
         const int i = first + static_cast<int>(threadIdx.x);
         const std::int32_t slot = i < lincs.block().bonds ? slots[lincs.end_a(lincs.bond(i))] : -1;
-        Vec3<double> old_bond, force; // on atom a
+        Vec3<double> old_bond, force; // the force acts on atom a
         double deviation = 0;
         if (slot >= 0)
         {
@@ -322,7 +322,7 @@ __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Cop
     }
 }
 
-// Kicks the atoms; writes lincs.move() and lincs.reference().
+// Kicks the atoms of an update block. Writes lincs.move() and lincs.reference().
 template <Motion motion, class N, class Copies>
 __device__ void start_block(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const std::int32_t* slots,
                             LincsBlock& lincs)
@@ -347,7 +347,7 @@ __device__ void start_block(const UpdateArgs<N, Copies>& args, const GpuView<N>&
     }
 }
 
-// Noise on the velocities in lincs.move(), which go to lincs.before().
+// Stores the velocities v1 in lincs.before(), and adds the effect of friction and noise to the displacements in lincs.move().
 template <class N, class Copies>
 __device__ void add_noise_to_block(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, const std::int32_t* slots,
                                    LincsBlock& lincs)
@@ -389,7 +389,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copi
             check_bonds<Virial::Skip>(view, args, state, lincs, slots);
         }
     }
-    // All bonds have been read from the old positions: by the barriers of constrain(), or because there are none.
+    // All bonds have been read from the old positions: the barriers of constrain() ensure it, or there are no bonds.
     const PeriodicBox<N> box = state.box();
     double heat = 0;
     for (int i = first; i < block.atoms; i += threads)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launch of the GPU's update: its kernel, and the members of GpuUpdate that are templates over what is done for copies. Who
-// has such a policy includes this and instantiates them. Cost: minutes of the compiler for each policy.
+// Launches the GPU's update: its kernel, and the members of GpuUpdate that are templates over the policy of copies. A
+// room with such a policy includes this file and instantiates these templates. Cost: minutes of compile time per policy.
 #pragma once
 
 #include "base/error.hpp"
@@ -15,19 +15,19 @@ namespace parhelion {
 
 namespace update_gpu {
 
-// Purpose        kick, constrain and drift of every home atom; forces cleared; watch over forces, displacements and constraints
-// Work           a lane per atom of waters, stars and free atoms, blocks of the launch going round until all at home are moved;
-//                the next atoms are fetched meanwhile. A block of threads for each block of other atoms; with nothing at home
-//                they leave
-// Reads/Writes   positions, velocities, forces (all three written), tables of the constraints / on request virial and heat; where
-//                there are copies, forces that came back / positions of the copies
-// Orders         with copies: warps that have some wait for the messages of forces with acquire; the last block signals
+// Purpose        kicks, constrains and drifts every home atom; clears forces; checks forces, displacements and constraints
+// Work           by a lane per atom of waters, stars and free atoms; blocks loop until all home atoms are moved, and prefetch
+//                the next atoms. By a thread block for each update block of other atoms; it ends at once if no atom of the
+//                update block is at home
+// Reads/Writes   positions, velocities, forces (all three are written), tables of constraints / on request virial and heat; with
+//                copies, returned forces / positions of the copies
+// Orders         with copies: warps that have copies wait with acquire for the messages with forces; the last block signals
 //                positions with release
 // Requires       home groups listed since the last repartition; dynamic shared memory for GroupsShared and for the largest
 //                block's arena; with copies: forces sent by all ranks that share this GPU
 // Cost           96 bytes per atom and 5 of indices; 300 double-precision operations a lane, 500 flop per LINCS constraint
-//                The virial has a kernel of its own, and so have steps of systems without waters with a site: within one kernel
-//                each made the code of all steps 13 to 15 % longer
+//                The virial has a kernel of its own, as have steps of systems without waters with a site. Within one kernel, each
+//                of these two made the code of all steps 13 to 15 % longer
 template <class N, class Copies, Motion motion, Virial virial, class Groups = EveryGroup>
 __global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
     update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N, Copies> args, GpuView<N> state)
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
     end_copies(args.copies);
 }
 
-// Dynamic shared memory of a block.
+// Returns the dynamic shared memory of a thread block, bytes.
 template <class N, class Copies>
 std::size_t shared_bytes(const GpuUpdate::View& view)
 {
@@ -70,7 +70,7 @@ void launch_update(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t bl
     launch(queue, Phase::Constrain, kernel, {view.first_block + blocks, threads, shared}, view, complete, GpuView<N>(state));
 }
 
-// As the arguments ask for.
+// Launches the kernel that has the options in the arguments.
 template <class N, class Copies, Motion motion>
 void launch_step(GpuQueue& queue, const GpuUpdate::View& view, std::int32_t blocks, const UpdateArgs<N, Copies>& args,
                  GpuState<N>& state)
@@ -122,7 +122,7 @@ void GpuUpdate::reconstrain(GpuQueue& queue, std::int64_t step_offset, FailureRe
     UpdateArgs<N, Copies> args;
     args.step_offset = step_offset;
     args.dt = 1;
-    args.limits.displacement = 1e3; // no guard: a displacement is finite, or constraints have failed
+    args.limits.displacement = 1e3; // no blow-up guard: a displacement is finite, or constraints have failed
     args.failure = failure;
     args.copies = copies;
     update_gpu::launch_update<N, Copies, update_gpu::Motion::Mend, Virial::Skip>(queue, view(), blocks_, args, state);

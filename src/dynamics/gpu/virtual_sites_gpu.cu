@@ -15,7 +15,7 @@
 
 namespace parhelion {
 
-// One level.
+// The kernel argument for one level of sites.
 struct GpuVirtualSites::View
 {
     const SiteRecord* records;
@@ -28,7 +28,7 @@ namespace {
 
 constexpr int threads = 128;
 
-// A site as its thread sees it.
+// A site with the slots of its atoms, for the thread that works on this site.
 template <class N>
 struct SiteInSlots
 {
@@ -37,7 +37,7 @@ struct SiteInSlots
     const GpuView<N>& state;
     const SiteRecord record;
     const double* const parameters;
-    const std::int32_t* const slots; // of the site, its first constructing atom, the others
+    const std::int32_t* const slots; // slots of the site, of its first constructing atom, and of the other ones
     const PeriodicBox<N> box;
 
     __device__ SiteInSlots(const GpuVirtualSites::View& view, std::int32_t i, const GpuView<N>& in)
@@ -50,20 +50,20 @@ struct SiteInSlots
     __device__ std::int32_t other(int k) const { return slots[2 + k]; }
     __device__ bool is_linear() const { return parhelion::is_linear(record.kind); }
 
-    // From the first constructing atom, nm.
+    // Returns the vector from the first constructing atom to atom k of the others, nm.
     __device__ Vec3<double> away(int k) const
     {
         const Vec3<typename N::Fixed> to = state.position(other(k)), from = state.position(first());
         return state.by_shape_of_box([&](auto tilted) { return box.template difference<tilted>(to, from); });
     }
-    // Relative to the first constructing atom, nm/ps.
+    // Returns the velocity of atom k of the others, relative to the first constructing atom, nm/ps.
     __device__ Vec3<double> relative_velocity(int k) const { return velocity_of(other(k)) - velocity_of(first()); }
     __device__ Vec3<double> velocity_of(std::int32_t atom) const
     {
         const VelocityMass<N> v = state.v[atom];
         return {static_cast<double>(v.x), static_cast<double>(v.y), static_cast<double>(v.z)};
     }
-    // sum of weight times value(k), of a mean.
+    // Returns the sum of weight times value(k) over the others, for a weighted mean.
     template <class Value>
     __device__ Vec3<double> weighted(Value&& value) const
     {
@@ -73,11 +73,11 @@ struct SiteInSlots
     }
 };
 
-// Purpose        virtual sites of a level in their places, and their velocities
-// Work           a thread per site of the system; those not at home leave
+// Purpose        places the virtual sites of a level and sets their velocities
+// Work           by a thread per site of the system; it ends if the site is not a home atom
 // Reads/Writes   positions, velocities, tables / positions and velocities of sites
-// Orders         nothing: stream order alone, and no site of a level is made of another
-// Requires       names of home atoms resolved since the last repartition; constructing atoms in their places
+// Orders         no memory accesses; sites of a level do not depend on each other
+// Requires       slots of home atoms resolved since the last repartition; constructing atoms in their new places
 // Cost           32 bytes of an atom; 100 double-precision operations
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(threads)
     }
     else
     {
-        // By components, the work per time that a unit force on the site does (dynamics/virtual_sites.cpp).
+        // A component of the velocity is the work per time of a unit force along it on the site (dynamics/virtual_sites.cpp).
         Vec3<double> away[site.most_others], on[site.most_others];
         for (int k = 0; k < site.record.others; ++k) { away[k] = site.away(k); }
         offset = site_offset(site.record.kind, site.parameters, away, site.record.others);
@@ -124,20 +124,20 @@ __device__ Vec3<Sum> in_sums(const Vec3<double>& f)
     return {to_sum<Sum>(f.x), to_sum<Sum>(f.y), to_sum<Sum>(f.z)};
 }
 
-// Adds -1/2 r (x) f.
+// Adds -1/2 r (x) f to the virial.
 __device__ void add_virial(const Vec3<double>& r, const Vec3<double>& f, double (&virial)[9])
 {
     for (int i = 0; i < 9; ++i) { virial[i] += -0.5 * r[i / 3] * f[i % 3]; }
 }
 
-// The site's thread. Adds to `virial` what this changes in it.
+// Spreads the site's force to its constructing atoms, and adds the change to `virial`. The site's thread calls it.
 template <class N>
 __device__ void spread(const SiteInSlots<N>& site, double (&virial)[9])
 {
     using Sum = typename N::ForceSum;
     const GpuView<N>& state = site.state;
     const ForceSlot<N> sum = state.f[site.slot()];
-    Vec3<Sum> rest{sum.x, sum.y, sum.z}; // the first constructing atom's: nothing is lost to rounding where sums are exact
+    Vec3<Sum> rest{sum.x, sum.y, sum.z}; // force on the first constructing atom; exact sums lose nothing to rounding
     const Vec3<double> f{from_sum(sum.x), from_sum(sum.y), from_sum(sum.z)};
     const auto give = [&](int k, const Vec3<double>& force) {
         const Vec3<Sum> part = in_sums<Sum>(force);
@@ -160,12 +160,12 @@ __device__ void spread(const SiteInSlots<N>& site, double (&virial)[9])
     state.f[site.slot()] = {};
 }
 
-// Purpose        forces on virtual sites of a level to their constructing atoms
-// Work           a thread per site of the system; those not at home have none
-// Reads/Writes   forces, positions, tables / forces (atomic sums; of sites, cleared), on request the virial (a sum per block)
-// Orders         nothing: stream order alone, and no site of a level is made of another
-// Requires       names of home atoms resolved since the last repartition; forces of home atoms complete
-// Cost           48 bytes of an atom, an atomic addition each; 100 double-precision operations
+// Purpose        spreads forces on the virtual sites of a level to their constructing atoms
+// Work           by a thread per site of the system; it does nothing if the site is not a home atom
+// Reads/Writes   forces, positions, tables / forces (atomic sums; cleared on sites), on request the virial (a sum per block)
+// Orders         no memory accesses; sites of a level do not depend on each other
+// Requires       slots of home atoms resolved since the last repartition; forces of home atoms complete
+// Cost           48 bytes and an atomic addition per atom; 100 double-precision operations
 template <class N>
 __global__ void __launch_bounds__(threads)
     spread_forces_kernel(BlockTrace tracing, GpuVirtualSites::View view, GpuView<N> state, EnergySums<N>* energies)
@@ -185,11 +185,11 @@ __global__ void __launch_bounds__(threads)
     add_block_sums(sums, &energies->virial[0]);
 }
 
-// Returns the level of each site of the type: 0 if it is made of atoms only, else one above the sites it is made of.
+// Returns each site's level: 0 if it is constructed from atoms alone, else one above the highest level of its sites.
 std::vector<int> levels_of(const MoleculeType& type)
 {
-    std::vector<int> of_atom(type.atoms.size(), -1), of_site; // -1: no site
-    for (const VirtualSite& site : type.sites)                // each behind those that it is made of
+    std::vector<int> of_atom(type.atoms.size(), -1), of_site; // -1: the atom is no site
+    for (const VirtualSite& site : type.sites)                // each comes after the sites that it is constructed from
     {
         int below = -1;
         for (const std::int32_t atom : site.from) { below = std::max(below, of_atom[static_cast<std::size_t>(atom)]); }
@@ -199,13 +199,13 @@ std::vector<int> levels_of(const MoleculeType& type)
     return of_site;
 }
 
-struct Tables // as the device's
+struct Tables // the tables on the host
 {
     std::vector<SiteRecord> records;
     std::vector<double> parameters;
     std::vector<std::int32_t> atoms;
 
-    // Every copy of a site.
+    // Adds all copies of a site.
     void add(const VirtualSite& site, const std::vector<std::int32_t>& copies)
     {
         SiteRecord record{0, static_cast<std::int32_t>(parameters.size()), static_cast<std::int32_t>(site.from.size()) - 1,
@@ -226,7 +226,7 @@ struct Tables // as the device's
 GpuVirtualSites::GpuVirtualSites(GpuQueue& queue, const Topology& topology)
 {
     if (all_sites_are_of_waters(topology)) { return; }
-    std::vector<std::vector<int>> level_of; // by type and site
+    std::vector<std::vector<int>> level_of; // [molecule type][site]
     int most = 0;
     for (const MoleculeType& type : topology.molecule_types)
     {
@@ -255,7 +255,7 @@ GpuVirtualSites::GpuVirtualSites(GpuQueue& queue, const Topology& topology)
     parameters_.upload(queue, tables.parameters);
     atoms_.upload(queue, tables.atoms);
     slots_.resize(tables.atoms.size());
-    queue.synchronize(); // the host's tables may go
+    queue.synchronize(); // the tables on the host may be destroyed afterwards
 }
 
 GpuVirtualSites::View GpuVirtualSites::view(const Level& level) const

@@ -15,7 +15,7 @@ namespace parhelion {
 
 namespace {
 
-// Where what is in the array of sums.
+// Index of each quantity in the array of sums of a step.
 constexpr int virial_sums = 0, deviation_sum = 9, heat_sum = 10, kinetic_sums = 11;
 
 } // namespace
@@ -23,24 +23,24 @@ constexpr int virial_sums = 0, deviation_sum = 9, heat_sum = 10, kinetic_sums = 
 template <class N>
 struct GpuCoupling<N>::Args
 {
-    // plan
+    // --- values that are constant in a run
     Thermostat thermostat;
     double thermostat_time_step, dt;
     std::uint64_t seed;
     TemperatureCoupling::Group* temperature_groups;
-    StochasticDynamics::Group* friction; // by motion group; null without stochastic dynamics
+    StochasticDynamics::Group* friction; // indexed by motion group; null without stochastic dynamics
     const AnnealingPoint* annealing_points;
     double start_time;
     int groups, motion_groups, com_groups;
     ComMode com_mode;
-    const Vec3<double>*mobility, *frozen; // null: nothing is frozen
+    const Vec3<double>*mobility, *frozen; // null: no atom is frozen
     PressureCoupling pressure;
     DispersionTail dispersion;
     std::int64_t lincs_constraints;
-    // this step
+    // --- values of this step
     std::int64_t step_offset;
     bool couple_temperature, couple_pressure, remove_com, kinetic, observe;
-    // state
+    // --- the state, in device memory
     DeviceScalars* scalars;
     EnergySums<N>* energies;
     ScalarSum<N>* sums;
@@ -61,7 +61,7 @@ struct GpuCoupling<N>::Args
 
 namespace {
 
-// A sum's value; leaves zero behind.
+// Returns the value of a sum and sets the sum to zero.
 template <class Sum>
 __device__ double take(Sum& sum)
 {
@@ -89,12 +89,12 @@ __device__ Mat3<double> take_kinetic(Sum* sums)
 template <class N>
 using Args = typename GpuCoupling<N>::Args;
 
-// Purpose        reference temperatures of this step's time
-// Work           one thread
+// Purpose        sets the reference temperatures for this step's time
+// Work           by one thread
 // Reads/Writes   points / temperature groups, friction of stochastic dynamics
-// Orders         nothing: stream order alone
-// Requires       -
-// Cost           a few us, in runs with simulated annealing only
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       nothing
+// Cost           a few us, only in runs with simulated annealing
 template <class N>
 __global__ void anneal_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args a)
 {
@@ -112,12 +112,12 @@ __global__ void anneal_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
     }
 }
 
-// Purpose        what thermostat and barostat do to the velocities in this step
-// Work           one thread
-// Reads/Writes   kinetic energies, coupling state (both) / kick coefficients
-// Orders         nothing: stream order alone
+// Purpose        computes the effect of thermostat and barostat on the velocities in this step
+// Work           by one thread
+// Reads/Writes   kinetic energies, coupling state (read and written) / kick coefficients
+// Orders         no memory accesses; the order of the stream suffices
 // Requires       half-step kinetic energies of the step before
-// Cost           a few us, in coupled steps only
+// Cost           a few us, only in steps that couple
 template <class N>
 __global__ void couple_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args a)
 {
@@ -141,7 +141,7 @@ __global__ void couple_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
     }
 }
 
-// The kinetic energies of this half step replace those of the last. Returns the mean of both, and the temperatures of it.
+// Replaces the kinetic energies of the last half step by those of this half step. Returns the mean, and sets its temperatures.
 template <class A>
 __device__ Mat3<double> advance_kinetic(const A& a, double* temperatures)
 {
@@ -175,7 +175,7 @@ __device__ void observe(const A& a, ObservedStep& o)
     complete_observed_step(take_tensor(a.sums + virial_sums), a.dispersion, degrees_of_freedom, a.pressure, a.state->barostat, o);
 }
 
-// The box of the next step.
+// Scales the box for the next step, as the barostat demands.
 template <class N, class A>
 __device__ void scale_box(const A& a, const ObservedStep& o)
 {
@@ -202,7 +202,7 @@ __device__ void balance_energy(const A& a, ObservedStep& o)
     balance_observed_step(thermostat, a.pressure, a.scalars->box.diagonal(), a.state->bath_heat, a.state->barostat, o);
 }
 
-// Returns the kinetic energy (kJ/mol) that goes when the motion of a group is removed, and clears the sums. frozen: as ComGroups.
+// Returns the kinetic energy (kJ/mol) of the motion that is removed from a group, and clears `sum`. frozen: as in ComGroups.
 template <class Sum>
 __device__ double take_com_energy(ComMode mode, Sum* sum, const Vec3<double>* frozen)
 {
@@ -214,12 +214,12 @@ __device__ double take_com_energy(ComMode mode, Sum* sum, const Vec3<double>* fr
     return mass > 0 ? 0.5 * norm2(momentum) / mass + of_rotation : 0;
 }
 
-// Purpose        the end of a step that is observed, couples, or removes motion: sums become observables, the box its next size
-// Work           one thread
-// Reads/Writes   sums of the step (left zero), coupling state, box (both) / a record for the host
-// Orders         the record is the host's after an event behind this kernel
-// Requires       the sums that its flags name
-// Cost           a few us, in such steps only
+// Purpose        ends a step that is observed, couples or removes motion: computes observables and the next box from sums
+// Work           by one thread
+// Reads/Writes   sums of the step (left zero), coupling state, box (read and written) / a record for the host
+// Orders         the host may read the record after an event behind this kernel
+// Requires       the sums that the flags of the step ask for
+// Cost           a few us, only in the steps named above
 template <class N>
 __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args a)
 {
@@ -234,7 +234,7 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
     ObservedStep o{};
     if (a.kinetic) { o.kinetic = advance_kinetic(a, a.record_temperatures + record * a.groups); }
     if (a.observe) { observe(a, o); }
-    if (a.couple_pressure) { scale_box<N>(a, o); } // Parrinello-Rahman's needs no observables
+    if (a.couple_pressure) { scale_box<N>(a, o); } // Parrinello-Rahman needs no observables
     if (!a.observe) { return; }
     balance_energy(a, o);
     a.records[record] = o;

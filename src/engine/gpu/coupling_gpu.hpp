@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thermostat, barostat and observables on the GPU. Few steps need them; one thread computes them between two kernels of a step,
-// so that a run never waits for a number to come to the host.
+// Thermostat, barostat and observables on the GPU. Few steps need them. In these steps, one GPU
+// thread computes them between two kernels, so a run never waits for a value to reach the host.
 //
-// The formulas are the CPU's (dynamics/thermostat_body.hpp, barostat_body.hpp); the order of events is that of engine/step.hpp.
-// Each observed step leaves a record in a ring in pinned host memory, which the host reads when the GPU has passed that step.
-// Cost: two to five launches in a step that couples or is observed, none in others.
+// The formulas are the CPU's (dynamics/thermostat_body.hpp, barostat_body.hpp). The order of events is that of
+// engine/step.hpp. Each observed step writes a record into a ring in pinned host memory. The host reads it when the GPU
+// has passed that step. Cost: two to five kernel launches in a step that couples or is observed, none in other steps.
 #pragma once
 
 #include "device/gpu/device_buffer.hpp"
@@ -24,77 +24,78 @@
 
 namespace parhelion {
 
-// Fixed for the run.
+// Parameters that are fixed for the run.
 struct CouplingPlan
 {
     TemperatureCoupling temperature;
     PressureCoupling pressure;
-    StochasticDynamics stochastic; // without groups: not stochastic
+    StochasticDynamics stochastic; // has no groups without stochastic dynamics
     DispersionTail dispersion;
-    std::int64_t lincs_constraints = 0; // of the system
-    double dt = 0, start_time = 0;      // ps; the latter of step 0
-    Mobility mobility;                  // of motion groups; empty where no atom is frozen
-    ComMode com_mode = ComMode::Linear; // of what is removed
+    std::int64_t lincs_constraints = 0; // number of LINCS constraints in the whole system
+    double dt = 0, start_time = 0;      // ps; start_time is the time of step 0
+    Mobility mobility;                  // indexed by motion group; empty if no atom is frozen
+    ComMode com_mode = ComMode::Linear; // the kind of motion that is removed
 };
 
-// What of the coupling a checkpoint keeps: one, and one per temperature group.
+// The coupling values that a checkpoint stores: one CouplingState, and one CouplingGroup per temperature group.
 struct CouplingState
 {
     BarostatState barostat;
-    double bath_heat = 0; // as Coupling::bath_heat
+    double bath_heat = 0; // same as Coupling::bath_heat
 };
 struct CouplingGroup
 {
     GroupThermostatState thermostat;
-    Mat3<double> half_step; // kinetic energy of v as of the last step that asked for it, kJ/mol
+    Mat3<double> half_step; // kinetic energy of the velocities, kJ/mol, in the last step that needed it
 };
 
 template <class N>
 class GpuCoupling
 {
 public:
-    // At most `records` observed steps are kept.
+    // Keeps the records of at most `records` observed steps.
     GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const ComGroups& com, std::size_t records);
 
-    // Before the update: what the kick does to velocities in the step at this offset, by motion group, on the device.
+    // Returns the kick coefficients of the step at this offset, by motion group, in device memory. Call it before the update.
     const GroupKick* couple(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state);
-    // The arguments of the step's update.
+    // Returns the arguments of the step's update.
     UpdateArgs<N, CopyTask<N>> update_args(std::int64_t step_offset, const StepTasks& flags, const GroupKick* kick);
-    // After it. Every rank calls these in turn; between them, what they have put into com_sums(), and then into sums(), is added
-    // up over the ranks.
+    // Call these functions after the update, in the order of declaration, on every rank. After
+    // sum_com_motion(), com_sums() must be added up over the ranks. After sum(), sums() must be added up.
     void sum_com_motion(GpuQueue& queue, const StepTasks& flags, GpuState<N>& state);
     void sum(GpuQueue& queue, const StepTasks& flags, GpuState<N>& state);
-    // Centre-of-mass motion, kinetic energy, observables, box. copies: as of the positions afterwards.
+    // Removes centre-of-mass motion; computes kinetic energy, observables and box. `copies` sends copies of the final positions.
     void finish(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, const GpuUpdate& update,
                 const CopyTask<N>& copies, GpuState<N>& state);
-    // Does finish() move atoms, back onto their constraints, or back to where they are frozen? Copies of positions travel with
-    // the former, which the CPU does without where Parrinello-Rahman leaves frozen atoms behind.
+    // Returns true if finish() moves atoms: onto constraints, or frozen atoms back. The kernel that constrains also sends
+    // copies of positions. It therefore runs also for frozen atoms under Parrinello-Rahman, where the CPU does not constrain.
     bool reconstrains(const StepTasks& flags) const
     {
         return flags.couple_pressure && (plan_.pressure.kind != Barostat::ParrinelloRahman || !plan_.mobility.empty());
     }
-    // Does finish() look at the sums?
+    // Returns true if finish() needs sums over all ranks.
     static bool needs_sums(const StepTasks& flags) { return flags.remove_com || flags.kinetic || flags.couple_pressure; }
     std::span<ScalarSum<N>> com_sums();
-    std::span<ScalarSum<N>> sums(); // all others
-    // Do temperatures change with time, by a kernel of couple() in every step?
+    std::span<ScalarSum<N>> sums(); // all sums but those of com_sums()
+    // Returns true if temperatures change with time; couple() then launches a kernel in every step.
     bool is_annealed() const { return !plan_.temperature.points.empty(); }
     bool collects_heat() const { return !plan_.stochastic.groups.empty(); }
-    // Heat of stochastic steps since a step was finished, as part of sums(), goes to the coupling state. Call before that is
-    // kept.
+    // Adds the heat of stochastic steps since the last finish(), which is a part of sums(),
+    // to the coupling state. Call it before the coupling state is kept in a snapshot.
     void collect_heat(GpuQueue& queue, GpuState<N>& state);
-    void forget_step(GpuQueue& queue); // what an abandoned one has left: sums, a report
+    void forget_step(GpuQueue& queue); // clears sums and failure report of an abandoned step
 
     DeviceBuffer<CouplingState>& state() { return state_; }
     DeviceBuffer<CouplingGroup>& groups() { return groups_; }
     std::size_t group_count() const { return groups_.size(); }
     const DeviceBuffer<FailureReport>& failure() const { return failure_; }
-    // Of a bond of LINCS from its length, in units of deviation_unit, so far; 0 while none is above what is promised.
+    // Returns the largest relative deviation of a LINCS bond from its length so
+    // far, in units of deviation_unit. It is 0 while no bond exceeds the tolerance.
     const DeviceBuffer<std::int32_t>& largest_deviation() const { return largest_deviation_; }
-    // Observed steps are numbered from 0 as they happen. Valid once the GPU has passed them, until `records` more.
+    // Returns observed step `number`, counted from 0. Its record is valid from when the GPU passes it until `records` more steps.
     Observables observables(std::int64_t number) const;
 
-    // What the kernels read.
+    // The arguments of the kernels.
     struct Args;
 
 private:
@@ -114,8 +115,8 @@ private:
     // Sums of a step, zero between steps: constraint virial 9, deviations of bonds 1, heat 1, kinetic energies, centres of mass.
     DeviceBuffer<ScalarSum<N>> sums_;
     DeviceBuffer<Vec3<double>> velocity_factor_;
-    DeviceBuffer<Box<double>> box_before_; // its last scaling
-    DeviceBuffer<std::int64_t> observed_;  // steps so far
+    DeviceBuffer<Box<double>> box_before_; // the box before its last scaling
+    DeviceBuffer<std::int64_t> observed_;  // number of observed steps so far
     PinnedBuffer<ObservedStep> records_;
     PinnedBuffer<double> record_temperatures_; // [record][group], K
 };

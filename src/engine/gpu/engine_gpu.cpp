@@ -7,6 +7,7 @@
 #include "domain/gpu/grid_gpu.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu/profile.hpp"
+#include "engine/gpu/readings.hpp"
 #include "engine/gpu/saved_state.hpp"
 #include "engine/guard.hpp"
 #include "engine/host_watch.hpp"
@@ -20,7 +21,7 @@ namespace parhelion {
 
 namespace {
 
-// For the CPU's engine, which prepares the run. It has one rank and so no halo; a halo method of GPUs does not run there.
+// Returns the options of the CPU engine that prepares the run: one rank and no halo, because GPU halo methods do not run there.
 SimulationOptions lone(SimulationOptions options)
 {
     options.ranks = 1;
@@ -29,22 +30,21 @@ SimulationOptions lone(SimulationOptions options)
     options.grid = {};
     options.processes = 1;
     options.network = SimulationOptions{}.network;
-    options.gpu_nodes.reset();
-    options.halo = HaloMethod::Direct;
+    options.halo.reset();
     options.trace = false;
     if (options.threads == 0) { options.threads = std::max(1, available_cores() / options.processes_of_host - options.proxies); }
     return options;
 }
 
-// With PME the choice of GPUs is for --pme auto and a mesh in every step; what else takes several has not been measured, and gets
-// one.
+// Returns true if a run with PME gets one GPU. The choice of GPUs has times only for --pme
+// auto and a mesh that acts in every step. Other settings were not measured on several GPUs.
 bool gets_one_gpu(const SimulationOptions& options, const RunParameters& parameters)
 {
     return parameters.coulomb == CoulombKind::Pme && options.gpus == 0 && options.ranks_asked_for() == 0 &&
            (options.pme != MeshMethod::Auto || mesh_interval(parameters) > 1);
 }
 
-// `shared` is for slabs; `dedicated` takes some of the ranks. Throws InputError E635 if there are not enough.
+// Returns the options, adapted to the mesh method: slabs for `shared`, fewer ranks with cells for `dedicated`. Throws E635.
 SimulationOptions for_mesh(SimulationOptions options, const RunParameters& parameters)
 {
     if (options.pme == MeshMethod::Dedicated && options.ranks_asked_for() == 0) { options.ranks = std::max(1, options.gpus); }
@@ -56,7 +56,7 @@ SimulationOptions for_mesh(SimulationOptions options, const RunParameters& param
     return options;
 }
 
-// How many ranks there will be is settled with the list's cutoff; here only what it costs depends on it.
+// Returns the costs of lists. The final number of ranks depends on the list's cutoff. Here the number affects only the costs.
 ListCosts list_costs(const RunSetup& setup, const SimulationOptions& options)
 {
     const RunParameters& p = setup.parameters;
@@ -68,11 +68,11 @@ ListCosts list_costs(const RunSetup& setup, const SimulationOptions& options)
         return choose_gpus(options, find_gpus(), step_size(setup, options, cutoff, 0), box,
                            gpu_grid_criteria(cutoff, 0, atoms, box), time_links);
     };
-    const int ranks = asked > 0 ? asked - options.mesh_ranks : chosen().grid.ranks(); // with atoms
+    const int ranks = asked > 0 ? asked - options.mesh_ranks : chosen().grid.ranks(); // number of ranks with atoms
     return gpu_list_costs(static_cast<double>(atoms) / ranks, ranks > 1);
 }
 
-// For the box that the run began with, also where it goes on in another: with the lists it had it has the bits it would have had.
+// Returns a ListWatch for the box with which the run began, also after a restart, so lists and bits are those of an unbroken run.
 template <class N>
 ListWatch make_list_watch(const RunSetup& setup, const ListCosts& costs)
 {
@@ -103,9 +103,9 @@ void GpuEngine<N>::start(HostWatch* watch)
 {
     watch_ = watch;
     output_.set_watch(watch);
-    if (watch != nullptr || ranks_.has_nodes())
+    if (watch != nullptr || ranks_.layout().has_nodes())
     {
-        host_.share_cores_again(); // watch and proxies start when it is known how many ranks there are
+        host_.share_cores_again(); // the watch and proxies start once the number of ranks is known
         plan_.helpers = host_.plan().helpers;
     }
     plan_.links = ranks_.test_links();
@@ -120,15 +120,15 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
 {
     const RunParameters& p = setup_.parameters;
     plan_ = host_.plan();
-    plan_.ranks = ranks_.ranks();
+    plan_.ranks = ranks_.layout().ranks();
     plan_.processes = options.processes;
-    plan_.gpus = ranks_.gpus();
-    plan_.gpus_remark = ranks_.remark();
+    plan_.gpus = ranks_.layout().gpus();
+    plan_.gpus_remark = ranks_.layout().remark();
     const std::size_t there = usable_together(find_gpus()).size();
     if (gets_one_gpu(options, p) && there > 1) { plan_.gpus_remark = fmt::format("1 of {}: with PME --gpus takes more", there); }
-    plan_.grid = ranks_.grid().cells;
-    plan_.halo = options.halo;
-    if (plan_.mesh) { plan_.mesh->method = ranks_.mesh_method(), plan_.mesh->ranks = ranks_.mesh_ranks(); }
+    plan_.grid = ranks_.layout().grid().cells;
+    plan_.halo = options.halo_method();
+    if (plan_.mesh) { plan_.mesh->method = ranks_.layout().mesh_method(), plan_.mesh->ranks = ranks_.layout().mesh_ranks(); }
     plan_.kernel = ranks_.queue().name();
     plan_.on_gpu = true;
     plan_.list_interval = list_plan_.interval;
@@ -147,9 +147,9 @@ bool GpuEngine<N>::complete_oldest(Observer& observer)
     sure_temperature_ = completed.scalars.sure_temperature;
     const Segment& segment = completed.segment;
     output_.hand_on(completed, observer);
-    // Of the list that a CPU would have: pairs are taken by their nearest image, so a longer one may reach beyond half the box.
+    // Checks the cut-off of the CPU's list. If pairs take their nearest image, the cut-off may exceed half the box.
     const Box<double>& box = completed.scalars.box;
-    stop_if_box_too_small(segment.end(), ranks_.looks_for_images() ? box.largest_cutoff() : 0.5 * box.least_height(),
+    stop_if_box_too_small(segment.end(), ranks_.layout().looks_for_images() ? box.largest_cutoff() : 0.5 * box.least_height(),
                           host_.lone_run().rank().list_plan.cutoff);
     if (segment.ends_interval) { output_.tell_progress(segment.end(), observer); }
     return true;
@@ -199,7 +199,7 @@ SinglePoint GpuEngine<N>::evaluate()
             return std::move(listener.point);
         }
     }
-    catch (const PhysicsError& error) // what the GPU computed is lost
+    catch (const PhysicsError& error) // the GPU's results are lost after an error
     {
         trouble = error.what();
         go_on_on_cpu(trouble);
@@ -226,7 +226,7 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
         on_gpus = run_on_gpus(steps, processes_.are_several() ? static_cast<Observer&>(pausing) : observer, stop);
     }
     RunSummary summary = on_gpus ? *std::move(on_gpus) : run_on_cpu(first, first + steps, observer, stop);
-    summary.wall_s = whole.wall_s(); // of all these steps; if the CPU has taken over, rates are of those on it
+    summary.wall_s = whole.wall_s(); // time of all steps; if the CPU took over, rates are for its steps only
     return summary;
 }
 
@@ -242,13 +242,14 @@ RunSummary GpuEngine<N>::run_on_cpu(std::int64_t first, std::int64_t last, Obser
     return summary;
 }
 
-// Nothing if the CPU has to take over.
+// Returns the summary, or nothing if the CPU has to take over.
 template <class N>
 std::optional<RunSummary> GpuEngine<N>::run_on_gpus(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
     intervals_halved_ = 0;
     shortest_interval_ = list_plan_.interval;
     RunSpan run(setup_.parameters, list_plan_.interval, setup_.first_step, segments_.step(), steps);
+    run.schedule.set_stream_interval(setup_.stream_interval);
     output_.begin_run(run.last);
     output_.tell_progress(run.first, observer);
     return run_steps(*this, run, observer, stop);
@@ -258,11 +259,11 @@ template <class N>
 template <class T>
 T GpuEngine<N>::of_first(T value)
 {
-    const WatchPause pause(watch_); // it may be at its disk
+    const WatchPause pause(watch_); // the first process may be writing files, which is no GPU call
     return processes_.of_first(value);
 }
 
-// What is under way was queued for the lists as they were, so it is completed first.
+// Work in flight was queued for the old lists, so it is completed before the lists are planned anew.
 template <class N>
 bool GpuEngine<N>::watch_lists(RunSpan& run, Observer& observer)
 {
@@ -320,17 +321,17 @@ template <class N>
 bool GpuEngine<N>::advance(const RunSpan& run, Observer& observer)
 {
     Segment segment = next_segment(run.schedule, segments_.step(), of_first(segments_.pace()), run.first, run.last);
-    // What may have to be done again begins with a new list.
-    if (ranks_.may_need_newer_lists())
+    // A segment that may have to be repeated begins with a new list.
+    if (ranks_.layout().may_need_newer_lists())
     {
         segment.flags.front().repartition = true;
-        segment.ends_interval |= segment.end() < run.last; // the next begins with one, too
+        segment.ends_interval |= segment.end() < run.last; // the next segment then begins with a list
     }
     if (!make_way(observer)) { return false; }
-    // The last segment before the part that is timed, if there is no trace.
+    // True for the last segment before the timed part of a run without a trace.
     const bool is_profiled = !keeps_trace_ && segment.first < run.steady && segment.end() >= run.steady;
     segments_.profile(is_profiled);
-    if (is_profiled) { ranks_.clear_records(); }
+    if (is_profiled) { clear_records(ranks_.layout().here()); }
     segments_.submit(std::move(segment));
     return true;
 }
@@ -338,21 +339,24 @@ bool GpuEngine<N>::advance(const RunSpan& run, Observer& observer)
 template <class N>
 void GpuEngine<N>::begin_timed(RunSummary& summary)
 {
-    add_profile(ranks_.records(), launched_kernels(), summary);
+    add_profile(block_records(ranks_.layout().here()), launched_kernels(), summary);
 }
 
-// As on the CPU: the last configuration is observed by a step that is taken back.
+// Observes the last configuration by a step that is then undone, as on the CPU.
 template <class N>
 bool GpuEngine<N>::finish(const RunSpan& run, RunSummary& summary, Observer& observer)
 {
     constexpr double pairs_per_tile = cluster_size * cluster_size;
     const std::int64_t atoms = setup_.system.topology.atom_count(), step = segments_.step();
     if (run.begins_list(step)) { segments_.keep_last_repartition(); }
-    if (keeps_trace_ && summary.phases.empty()) { add_profile(ranks_.records(), launched_kernels(), summary); }
-    summary.pairs_per_atom = ranks_.tiles() * pairs_per_tile / static_cast<double>(atoms);
+    if (keeps_trace_ && summary.phases.empty())
+    {
+        add_profile(block_records(ranks_.layout().here()), launched_kernels(), summary);
+    }
+    summary.pairs_per_atom = count_tiles(ranks_.layout().here(), processes_) * pairs_per_tile / static_cast<double>(atoms);
     if (summary.end == RunEnd::Stopped) { ranks_.measure_kinetic(); }
     if (!observe_here(run.schedule.flags_at_end(step), observer)) { return false; }
-    summary.constraint_deviation = ranks_.largest_deviation();
+    summary.constraint_deviation = largest_deviation(ranks_.layout().here(), processes_);
     set_drift(summary, output_.conserved(), output_.latest_temperature(), atoms);
     set_list_evidence(summary, list_watch_.error(list_conditions_, list_plan_), list_conditions_);
     tell_of_halved_intervals(observer);
@@ -409,10 +413,10 @@ std::vector<Timeline> GpuEngine<N>::timelines()
     std::vector<Timeline> timelines;
     if (!keeps_trace_) { return timelines; }
     const std::vector<NamedKernel> kernels = named_kernels(launched_kernels());
-    for (const std::vector<BlockRecord>& records : ranks_.records())
+    for (const std::vector<BlockRecord>& records : block_records(ranks_.layout().here()))
     {
         const std::string name =
-            fmt::format("GPU {}, {}", ranks_.queue(static_cast<int>(timelines.size())).device(), plan_.kernel);
+            fmt::format("GPU {}, {}", ranks_.layout().queue(static_cast<int>(timelines.size())).device(), plan_.kernel);
         timelines.push_back(timeline_of_blocks(name, kernels, records));
     }
     return timelines;

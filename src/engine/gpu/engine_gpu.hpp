@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulation on GPUs in one numeric policy: the same face and the same semantics as Engine, with queues in between.
+// A simulation on GPUs in one numeric policy. It has the interface and the semantics of Engine, but queues its work.
 //
-// The idea: a CPU engine of one rank plans the run and prepares its start, which is uploaded. Then the host works in segments: as
-// many list intervals as take some milliseconds. It replays a captured graph for each interval and sleeps until the segment
-// before is done, then hands on what that segment left: records of observed steps, a frame. Two segments are under way at any
-// time, so the GPU never waits for the host.
+// The idea: a CPU engine of one rank plans the run and prepares the initial state, which is uploaded. Then the host
+// works in segments. A segment has as many list intervals as take some milliseconds. The host replays a captured graph
+// for each interval and sleeps until the previous segment is done. Then it passes on the output of the previous segment:
+// records of observed steps, and a frame. Two segments are in flight at any time, so the GPU never waits for the host.
 //
-// A segment that ends with a flag up is not handed on. The state at its beginning is put back, and it is done again, interval by
-// interval. The interval that fails again is done with more capacity if a list was too small, in halves if a list that must miss
-// nothing was stale, or on the CPU, which finds the same blow-up and explains it. Where atoms have so many neighbours or
-// exclusions that no list of the GPU can hold them, the CPU goes on from there for good.
+// A segment that ends with a flag raised has failed, and its output is dropped. The state at its beginning is restored, and it
+// is repeated interval by interval. If a list was too small, the interval that fails again is repeated with more capacity. If a
+// list that must miss no pair was stale, it is repeated in halves. In a blow-up the CPU repeats it, finds the same and explains
+// it. If atoms have more neighbours or exclusions than any list of the GPU can hold, the CPU takes over for the rest of the run.
 //
-// Ranks may be spread over processes (gpu/processes.hpp): each is such an engine, keeps the whole state and decides alike.
+// Ranks may be spread over processes (gpu/processes.hpp). Each process has a GpuEngine, keeps the whole state and decides alike.
 //
-// Differences to the CPU: `stop` is read when a segment is queued, up to two segments ahead of the atoms. Minimisation runs on
-// the CPU. Cost: host time of one replay per interval and of a launch, a copy and a sleep per segment; device memory of about 250
-// bytes an atom and the pair list.
+// Differences to the CPU: `stop` is read when a segment is queued, up to two segments before its
+// steps run. Minimisation runs on the CPU. Cost on the host: a replay per interval; a launch, a
+// copy and a sleep per segment. Cost of device memory: about 250 bytes an atom, and the pair list.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -33,23 +33,24 @@ template <class N>
 class GpuEngine final : public Simulation::Implementation
 {
 public:
-    // Throws DeviceError if there is no GPU to be had.
+    // Throws DeviceError if no GPU is available.
     GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved);
 
     void start(HostWatch* watch) override;
     const PlanSummary& plan() const override { return runs_on_ == RunsOn::Gpus ? plan_ : host_.plan(); }
     SinglePoint evaluate() override;
+    void set_output(const OutputIntervals& intervals) override { host_.set_output(intervals); } // host_ owns setup_
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) override;
     Frame frame() override;
     Frame last_good_frame() override;
     SavedState saved_state() override;
     std::vector<Timeline> timelines() override;
 
-    // The parts of a run on GPUs (engine/run_loop.hpp).
+    // The functions of an engine that the loop over steps calls (engine/run_loop.hpp).
     std::int64_t next_step() const { return segments_.step(); }
     Look look(RunSpan& run, const std::atomic<bool>& stop, Observer& observer);
     bool advance(const RunSpan& run, Observer& observer);
-    bool complete(Observer& observer); // with the output of what was queued, and what its failure demands
+    bool complete(Observer& observer); // also passes on output of queued work and handles its failures
     void begin_timed(RunSummary& summary);
     bool finish(const RunSpan& run, RunSummary& summary, Observer& observer);
 
@@ -57,23 +58,23 @@ private:
     enum class RunsOn : std::uint8_t
     {
         Gpus,
-        Cpu // for good
+        Cpu // the CPU runs the rest of the run
     };
 
     void make_plan(const SimulationOptions& options);
-    // Where a list begins: plans lists again, if atoms have become faster or more crowded.
+    // Called when a list begins. Plans lists again if atoms have become faster or more crowded. False: the run left the GPUs.
     bool watch_lists(RunSpan& run, Observer& observer);
     bool conditions_anew(ListConditions& conditions, Observer& observer);
 
-    // Running. What returns a bool says whether the run is still on GPUs.
-    bool complete_oldest(Observer& observer); // its output, or what its failure demands
-    bool make_way(Observer& observer);        // for one more segment
+    // The following functions run the steps. A bool that they return says whether the run is still on GPUs.
+    bool complete_oldest(Observer& observer); // passes on the oldest segment's output, or handles its failure
+    bool make_way(Observer& observer);        // completes segments until one more can be queued
     std::optional<RunSummary> run_on_gpus(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
     RunSummary run_on_cpu(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop);
-    // One step that is observed and taken back.
+    // Observes one step, passes the result to the observer, and then undoes the step.
     bool observe_here(const StepFlags& flags, Observer& observer);
 
-    // Recovery (gpu/recovery.cpp)
+    // The following functions repeat failed segments (gpu/recovery.cpp).
     bool recover(std::uint32_t flags, Observer& observer);
     void grow_capacity(std::uint32_t flags);
     void build_lists_in_the_middle(Segment& interval);
@@ -82,37 +83,37 @@ private:
     [[noreturn]] void refuse_grid();
     [[noreturn]] void refuse_mesh();
     void tell_of_halved_intervals(Observer& observer) const;
-    // The state at the last repartition becomes the CPU engine's.
+    // Gives the CPU engine the state at the last repartition.
     void hand_to_cpu();
-    void go_on_on_cpu(const std::string& why); // a sentence
+    void go_on_on_cpu(const std::string& why); // why: a sentence
 
-    Frame read_frame(const GpuSnapshot<N>& snapshot); // waits
-    // What the first process says of this.
+    Frame read_frame(const GpuSnapshot<N>& snapshot); // waits for the GPU
+    // Returns the value that the first process has passed to this function, on all processes.
     template <class T>
     T of_first(T value);
 
-    HostWatch* watch_ = nullptr; // nobody, if null
-    Engine<N> host_;             // prepares, explains, and takes over
+    HostWatch* watch_ = nullptr; // null: there is no watch
+    Engine<N> host_;             // prepares the run, explains blow-ups, and takes over a run
     const RunSetup& setup_;
     const bool keeps_trace_;
     const ListWatch list_watch_;
-    ListConditions list_conditions_;                     // that the lists in use are planned for
-    ListPlan list_plan_;                                 // for them
-    const std::size_t held_before_ = gpu_memory::held(); // by others
+    ListConditions list_conditions_;                     // conditions for which the lists in use are planned
+    ListPlan list_plan_;                                 // plan for list_conditions_
+    const std::size_t held_before_ = gpu_memory::held(); // GPU memory held by objects that are older than this one
     GpuProcesses processes_;
     GpuRanks<N> ranks_;
     GpuSegments<N> segments_;
     GpuOutput<N> output_;
     PlanSummary plan_;
     HostSnapshot<N> read_;
-    std::optional<Frame> last_; // of a run spread over processes, which part when it ends
+    std::optional<Frame> last_; // last frame of a run spread over processes, kept since processes separate at the end
 
     RunsOn runs_on_ = RunsOn::Gpus;
     std::string why_on_cpu_;
-    int attempts_ = 0;                  // to make more room, in a row
-    double sure_temperature_ = 0;       // DeviceScalars', of the last segment that is complete
-    int shortest_interval_ = 0;         // of lists, that has been told in this run
-    std::int64_t intervals_halved_ = 0; // because a list was stale, in this run
+    int attempts_ = 0;                  // consecutive attempts to increase capacity
+    double sure_temperature_ = 0;       // DeviceScalars::sure_temperature at the end of the last completed segment
+    int shortest_interval_ = 0;         // shortest list interval reported in this run, steps
+    std::int64_t intervals_halved_ = 0; // list intervals halved in this run because a list was stale
 };
 
 } // namespace parhelion

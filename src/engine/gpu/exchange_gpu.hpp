@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exchanges of a rank on a GPU with other ranks: sums, atoms, halos, the mesh. Each is a program (rank_program.hpp) with a
-// pause between its sends and its waits.
+// The exchanges of a rank on a GPU with other ranks: sums, atoms, halos, the mesh. Each
+// exchange is a program (rank_program.hpp) with a pause between its sends and its waits.
 #pragma once
 
+#include "device/rank_program.hpp"
 #include "engine/gpu/flags_gpu.hpp"
 #include "engine/gpu/rank_gpu.hpp"
-#include "engine/rank_program.hpp"
+#include "engine/gpu/snapshot_gpu.hpp"
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 namespace parhelion {
 
-// values: of device memory, added up over all ranks of the run.
+// Adds `values`, in device memory, up over all ranks of the run.
 template <class N, class T>
 RankProgram add_up(GpuRank<N>& r, std::span<T> values)
 {
     const int n = static_cast<int>(values.size());
-    if (co_await is_alone)
+    const bool alone = co_await is_alone; // evaluated outside of the condition: g++ 12 else corrupts the coroutine frame
+    if (alone)
     {
         all_reduce(r.queue, *r.sums, r.rank, values.data(), n);
         co_return;
@@ -34,8 +37,8 @@ std::span<ScalarSum<N>> energy_sums(GpuState<N>& state)
     return {reinterpret_cast<ScalarSum<N>*>(state.energies.data()), sizeof(EnergySums<N>) / sizeof(ScalarSum<N>)};
 }
 
-// Afterwards every rank has the flags of all ranks; bonded terms that no rank computes are a flag, too. It is also a barrier:
-// what ranks stored into each other's memory before is visible.
+// Combines the flags of all ranks on every rank. A flag is also raised if no rank computes a bonded term. The
+// exchange is a barrier as well: what a rank stores in another rank's memory before it is visible after it.
 template <class N>
 RankProgram agree_on_flags(GpuRank<N>& r)
 {
@@ -44,7 +47,7 @@ RankProgram agree_on_flags(GpuRank<N>& r)
     return add_up(r, std::span(reinterpret_cast<FlagsAndBalance*>(&r.state.scalars.data()->flags), 1));
 }
 
-// Every exchange buffer holds afterwards what its rank needs, unless a flag is up. Then comes release_exchange_buffers().
+// Fills every exchange buffer with the atoms that its rank needs, unless a flag is raised. Then call release_exchange_buffers().
 template <class N>
 RankProgram publish(GpuRank<N>& r)
 {
@@ -54,7 +57,7 @@ RankProgram publish(GpuRank<N>& r)
     co_await agree_on_flags(r);
     if (r.travellers) { r.travellers->receive(r.queue, r.exchange_buffer); }
 }
-// Those of the collectors hold all atoms; likewise.
+// Fills the exchange buffers of the collectors with all atoms, unless a flag is raised. Then call release_exchange_buffers().
 template <class N>
 RankProgram collect(GpuRank<N>& r)
 {
@@ -63,7 +66,7 @@ RankProgram collect(GpuRank<N>& r)
     co_await agree_on_flags(r);
     if (r.travellers) { r.travellers->receive(r.queue, r.exchange_buffer); }
 }
-// Exchange buffers may be written again: what was queued before on the same queue has read them, on all ranks.
+// Allows all ranks to write exchange buffers again, once the work queued before on `queue` has read them on all ranks.
 template <class N>
 RankProgram release_exchange_buffers(GpuRank<N>& r, GpuQueue& queue)
 {
@@ -72,45 +75,50 @@ RankProgram release_exchange_buffers(GpuRank<N>& r, GpuQueue& queue)
     barrier_wait(queue, *r.buffers_read, r.rank);
 }
 
-// M, of a run with PME, on its branch, which comes after what the mesh needs.
+// Computes mesh forces (M) in a run with PME, on the mesh branch. This branch must wait for the positions of the mesh's atoms.
 template <class N>
 RankProgram compute_mesh(GpuRank<N>& r, Compute compute, MeshWeights weights)
 {
-    for (int stage = 0; stage < r.mesh->stages(); ++stage)
-    {
-        if (stage > 0) { co_await all_are_here; }
-        r.mesh->compute(r.mesh_branch, stage, r.state, compute, weights);
-    }
+    return r.mesh->compute(r.mesh_branch, r.state, compute, weights);
 }
 
-// Unless the update has done it.
+// Exchanges halo positions, unless the update kernel has exchanged them.
 template <class N>
 RankProgram exchange_coordinates(GpuRank<N>& r)
 {
-    const int rounds = r.halo->update_exchanges() ? 0 : r.halo->rounds();
-    for (int round = 0; round < rounds; ++round)
-    {
-        co_await all_are_here;
-        r.halo->send_x(r.nonlocal, round, r.state);
-        co_await all_are_here;
-        r.halo->receive_x(r.nonlocal, round, r.state);
-    }
+    if (!r.halo->update_exchanges()) { co_await r.halo->exchange_x(r.nonlocal, r.state); }
 }
 
-// What is not the update's work: if it exchanges, it receives, unless forces are wanted before it. If it begins early, it comes
-// after r.returning.
+// Returns the forces on halo atoms to their owners. If the update kernel exchanges the halo, it also adds the
+// returned forces, unless they are wanted before the update. If the update begins early, r.returning starts it.
 template <class N>
 RankProgram return_forces(GpuRank<N>& r, bool update_begins_early, bool wanted_before)
 {
-    const bool receives = !r.halo->update_exchanges() || wanted_before;
-    for (int round = 0; round < r.halo->rounds(); ++round)
+    if (!r.halo->update_exchanges() || wanted_before)
     {
-        co_await all_are_here;
-        if (update_begins_early) { r.halo->send_f_beside_update(r.nonlocal, r.state, r.returning); }
-        else { r.halo->send_f(r.nonlocal, round, r.state); }
-        co_await all_are_here;
-        if (receives) { r.halo->receive_f(r.nonlocal, round, r.state); }
+        co_await r.halo->return_f(r.nonlocal, r.state);
+        co_return;
     }
+    co_await all_are_here;
+    r.halo->send_f_to_update(r.nonlocal, r.state, update_begins_early ? &r.returning : nullptr);
+}
+
+// Keeps the state of all atoms and of the coupling in `snapshot`, on the first GPU of this process, unless a flag is raised.
+template <class N>
+RankProgram keep_atoms(GpuRank<N>& r, GpuSnapshot<N>& snapshot)
+{
+    co_await collect(r);
+    if (r.collects) { keep(r.queue, r.exchange_buffer, r.state, r.coupling, snapshot); }
+    co_await release_exchange_buffers(r, r.queue);
+}
+
+// Runs program(gpu rank) of every rank of these GPUs; the programs take turns at their pauses.
+template <class N, class Program>
+void run_together(GpuSpan<N> gpus, Program&& program)
+{
+    std::vector<RankProgram> programs;
+    for_each_rank<N>(gpus, [&](GpuWithRanks<N>&, GpuRank<N>& r) { programs.push_back(program(r)); });
+    run_together(programs);
 }
 
 } // namespace parhelion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU ranks agree on flags: which are up anywhere, and whether the balances of all ranks add up to zero.
+// Lets ranks on GPUs agree on which flags are raised on any rank, and on whether the balances of all ranks add up to zero.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -8,8 +8,8 @@
 
 namespace parhelion {
 
-// Exchanged as one value: flags, of which the bitwise or is taken, and a balance. If the balances of all ranks do not add up to
-// zero, the highest flag is raised; they are zero afterwards, so that it makes no difference how often ranks agree.
+// Flags and a balance, exchanged as one value. Ranks combine flags by bitwise or, and add balances. If the balances do not
+// add up to zero, the highest flag is raised. Afterwards all balances are zero, so a second exchange gives the same flags.
 struct FlagsAndBalance
 {
     static constexpr std::uint32_t unbalanced = 1u << 31;
@@ -18,7 +18,7 @@ struct FlagsAndBalance
     friend bool operator==(const FlagsAndBalance&, const FlagsAndBalance&) = default;
 };
 
-// For all_reduce (comm/gpu/collectives.hpp).
+// Returns the combination of the values of two ranks, for all_reduce (comm/gpu/collectives.hpp).
 PARHELION_HD constexpr FlagsAndBalance combine(FlagsAndBalance a, FlagsAndBalance b)
 {
     return {a.flags | b.flags, a.balance + b.balance};

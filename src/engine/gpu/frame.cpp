@@ -36,9 +36,9 @@ template <class N>
 void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const Vec3<typename N::ForceSum>* f, const OutputDue& due,
                   HostSnapshot<N>& to)
 {
-    if (due.x || due.compressed_x) { copy_all(queue, from.x, to.x); }
-    if (due.v) { copy_all(queue, from.v, to.v); }
-    if (due.f)
+    if (due.wants_x()) { copy_all(queue, from.x, to.x); }
+    if (due.wants_v()) { copy_all(queue, from.v, to.v); }
+    if (due.wants_f())
     {
         reserve(to.f, from.x.size());
         gpu_memory::to_host(queue, to.f.data(), f, from.x.size() * sizeof(*f));
@@ -53,12 +53,12 @@ Frame make_frame(CpuQueue& queue, const Topology& topology, const HostSnapshot<N
     AtomData<N>& atoms = parts[0];
     atoms.global.resize(static_cast<std::size_t>(topology.atom_count()));
     std::iota(atoms.global.begin(), atoms.global.end(), 0);
-    if (due.x || due.compressed_x) { assign(from.x, atoms.x); }
-    if (due.v) { assign(from.v, atoms.v); }
-    if (due.f) { assign(from.f, atoms.f); }
+    if (due.wants_x()) { assign(from.x, atoms.x); }
+    if (due.wants_v()) { assign(from.v, atoms.v); }
+    if (due.wants_f()) { assign(from.f, atoms.f); }
     Frame frame = make_frame(queue, topology, PeriodicBox<N>(from.scalars[0].box), parts);
-    // Those of rigid waters alone, the update spreads, which comes later; others have been.
-    if (due.f && all_sites_are_of_waters(topology)) { spread_forces_of_means(topology, frame.f); }
+    // If all sites are of rigid waters, the update spreads their forces, but later. The forces of other sites are spread already.
+    if (due.wants_f() && all_sites_are_of_waters(topology)) { spread_forces_of_means(topology, frame.f); }
     return frame;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames from a GPU: a snapshot is copied to the host, where a frame is made of it. Cost: one copy of what is due.
+// Makes frames of data on a GPU: a snapshot is copied to the host and becomes a frame. Cost: one copy of the arrays that are due.
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -8,7 +8,7 @@
 
 namespace parhelion {
 
-// A snapshot where the host can read it; arrays that were not asked for are of an older one.
+// A snapshot in host memory. Arrays that were not asked for hold data of an older snapshot.
 template <class N>
 struct HostSnapshot
 {
@@ -18,12 +18,12 @@ struct HostSnapshot
     PinnedBuffer<DeviceScalars> scalars{1};
 };
 
-// Queues the copies of what is due; forces, if they are, from `f`.
+// Queues copies to the host of the arrays that are due. If forces are due, they are copied from `f`.
 template <class N>
 void copy_to_host(GpuQueue& queue, const GpuSnapshot<N>& from, const Vec3<typename N::ForceSum>* f, const OutputDue& due,
                   HostSnapshot<N>& to);
 
-// All but step and time.
+// Returns a frame with the arrays that are due; the caller sets step and time.
 template <class N>
 Frame make_frame(CpuQueue& queue, const Topology& topology, const HostSnapshot<N>& from, const OutputDue& due);
 

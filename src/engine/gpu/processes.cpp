@@ -2,7 +2,7 @@
 #include "engine/gpu/processes.hpp"
 
 #include "base/error.hpp"
-#include "comm/launch_processes.hpp"
+#include "comm/launch/launch_processes.hpp"
 #include "engine/deadline_pause.hpp"
 
 #include <algorithm>
@@ -13,10 +13,11 @@
 namespace parhelion {
 
 GpuProcesses::GpuProcesses(const SimulationOptions& options)
-    : memory_(options.gpu_memory), heap_options_{.bytes = 0,
-                                                 .are_on_one_host = options.are_on_one_host(),
-                                                 .ranks_of_domain = options.ranks_of_domain,
-                                                 .deadline = options.comm_timeout}
+    : has_heap_(options.transport == TransportKind::Nvshmem), heap_options_{.bytes = 0,
+                                                                            .are_on_one_host = options.are_on_one_host(),
+                                                                            .ranks_of_domain =
+                                                                                options.nodes ? options.nodes->ranks_per_node : 0,
+                                                                            .deadline = options.comm_timeout}
 {
     if (options.processes == 1) { return; }
     WorldOptions world;
@@ -35,8 +36,8 @@ GpuProcesses::GpuProcesses(const SimulationOptions& options)
     leaders_.emplace(self_->group(leading_));
 }
 
-// A process must not end while others put to its memory. The wait has no deadline, since the first one may still write files;
-// the loss of a process ends it.
+// A process must not end while others put data into its memory. The wait has no deadline, because
+// the first process may still write files. If a process is lost, the wait ends with an error.
 GpuProcesses::~GpuProcesses()
 {
     if (heap_ == nullptr || std::uncaught_exceptions() > 0) { return; }
@@ -45,14 +46,14 @@ GpuProcesses::~GpuProcesses()
         const DeadlinePause pause(this);
         leaders_->barrier();
     }
-    catch (const SystemError&) // of another process; this one has ended well
+    catch (const SystemError&) // another process has failed; this process has ended well
     {
     }
 }
 
 GpuHeap* GpuProcesses::make_heap(std::size_t bytes)
 {
-    if (world_ && memory_ == GpuMemory::Nvshmem)
+    if (world_ && has_heap_)
     {
         heap_options_.bytes = bytes;
         heap_ = std::make_unique<GpuHeap>(world_->bootstrap(), heap_options_);

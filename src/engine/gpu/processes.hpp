@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of a run on GPUs, as one of them sees the others. Each drives the GPUs of its own ranks, and all run the same
-// host program: what it decides by depends on what all ranks agree on (flags, the box), so all decide alike. What depends on a
-// clock, a file or the user is decided by the first process and told here.
+// The processes of a run on GPUs, as seen by one of them. Each process drives the GPUs of its own ranks, and all run the
+// same program. Most decisions depend on data that all ranks have agreed on (flags, the box), so all processes decide alike.
+// Decisions that depend on a clock, a file or the user are made by the first process, which sends them to the others.
 //
-// The idea: the leaders, which are the first ranks of all processes, are a group of a world of CPU ranks beside that of GPUs. The
-// first process tells its decisions right before it queues what they are about. So another that waits for it waits here, where
-// deadlines pause while an observer writes, and not in a kernel. Cost: a message between hosts, some microseconds a segment.
+// The idea: the leaders, the first ranks of all processes, are a group in a world of CPU ranks beside the world of GPUs. The
+// first process sends a decision right before it queues the work that depends on it. Other processes thus wait here, where
+// deadlines pause while an observer writes, not in a kernel. Cost: a message between hosts per segment, some microseconds.
 //
-// All calls but those about loss are collective, by the thread that drives the process. Alone: nothing happens.
+// Calls are collective on the threads that drive GPUs, but for those about deadlines and loss. In a lone process they do nothing.
 #pragma once
 
-#include "comm/communicator.hpp"
 #include "comm/gpu/heap.hpp"
-#include "comm/world.hpp"
+#include "comm/world/communicator.hpp"
+#include "comm/world/world.hpp"
 #include "engine/simulation.hpp"
 
 #include <chrono>
@@ -25,44 +25,44 @@ namespace parhelion {
 class GpuProcesses
 {
 public:
-    // As options.network connects them, of a run with so many processes. Throws CommError.
+    // Connects the options.processes processes of a run by options.network. Throws CommError.
     explicit GpuProcesses(const SimulationOptions& options);
-    // With NVSHMEM's memory: waits until all processes come here, unless an exception is under way.
+    // If the memory is NVSHMEM's, waits until all processes are in their destructors, unless an exception is in flight.
     ~GpuProcesses();
     GpuProcesses(const GpuProcesses&) = delete;
     GpuProcesses& operator=(const GpuProcesses&) = delete;
 
     bool are_several() const { return leaders_.has_value(); }
-    // Ranks of this process, of so many in all.
+    // Returns the ranks of this process, from among `ranks` ranks of the run.
     RankRange here(int ranks) const { return world_ ? world_->here() : RankRange{0, ranks}; }
-    // So many bytes on the GPU of each process, whose current one it is; null: the world makes its own.
+    // Allocates `bytes` on the current GPU of each process. Returns null if the GPU world allocates its memory itself.
     GpuHeap* make_heap(std::size_t bytes);
-    Bootstrap* bootstrap() { return world_ ? &world_->bootstrap() : nullptr; } // null: alone
-    // The first ranks of all processes.
+    Bootstrap* bootstrap() { return world_ ? &world_->bootstrap() : nullptr; } // null in a lone process
+    // Returns the first rank of each process.
     const std::vector<int>& leaders() const { return leading_; }
 
-    // Returns once all processes have come here.
+    // Returns once all processes have called it.
     void meet();
-    // What the first process says.
+    // Returns the value that the first process has passed, on all processes.
     std::int64_t of_first(std::int64_t value);
     bool of_first(bool value) { return of_first(std::int64_t{value}) != 0; }
     std::int64_t largest(std::int64_t value);
     double sum(double value);
     bool all(bool value) { return largest(std::int64_t{!value}) == 0; }
 
-    // Deadlines of those who wait for this process here (engine/deadline_pause.hpp).
+    // Pauses the deadlines of other processes that wait for this one (engine/deadline_pause.hpp).
     void pause_deadlines();
     void resume_deadlines();
-    // As World::on_loss().
+    // Sets a listener for lost processes, like World::on_loss().
     void on_loss(World::OnLoss listener);
 
 private:
-    const GpuMemory memory_;
+    const bool has_heap_; // true: memory is in NVSHMEM's heap
     GpuHeapOptions heap_options_;
     std::optional<World> world_;
     std::unique_ptr<GpuHeap> heap_;
     std::vector<int> leading_{0};
-    std::optional<Communicator> self_; // the first rank here
+    std::optional<Communicator> self_; // communicator of the first rank of this process
     std::optional<RankGroup> leaders_;
 };
 

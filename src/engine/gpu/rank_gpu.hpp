@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that a rank on a GPU holds: what step() works on. And the ranks that share a GPU and its queues.
+// The data of a rank on a GPU, on which step() works, and the data that the ranks of one GPU share, such as its queues.
 #pragma once
 
 #include "comm/gpu/collectives.hpp"
@@ -36,15 +36,15 @@ namespace parhelion {
 template <class N>
 struct GpuRank
 {
-    // Fixed for the run.
+    // The following members are fixed for the run.
     int rank;
-    bool has_cell; // if not, it does the mesh for the others and has no slots: what is of atoms is left out of its step
+    bool has_cell; // false: a mesh rank, which has no slots, and whose step leaves out all work on atoms
     GpuBranch queue;
-    GpuBranch nonlocal;                  // what waits for other ranks
-    GpuBranch bonded_branch;             // what may run beside both
-    GpuBranch background;                // what nobody waits for but the update
-    GpuBranch mesh_branch;               // a chain of short kernels
-    const GpuCollective* sums = nullptr; // of all ranks
+    GpuBranch nonlocal;                  // branch of work that waits for other ranks
+    GpuBranch bonded_branch;             // branch of work that may run beside the main and the nonlocal branch
+    GpuBranch background;                // branch of work for which only the update waits
+    GpuBranch mesh_branch;               // branch of the mesh, a chain of short kernels
+    const GpuCollective* sums = nullptr; // sums over all ranks
     const GpuCollective* buffers_read = nullptr;
     GpuCell cell;
     const ListPlan& list_plan;
@@ -55,41 +55,41 @@ struct GpuRank
     UniformField field;
     GpuAcceleration acceleration;
     GpuUpdate update;
-    GpuVirtualSites sites;                               // that the update does not move
-    GpuExchangeBuffer<N> exchange_buffer;                // of this rank
-    DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // of all that have a cell, on this node
-    std::unique_ptr<GpuTravellers<N>> travellers;        // to and from those on other nodes; null: there are none
-    DeviceBuffer<GpuExchangeBuffer<N>> collectors;       // on this node, of the first rank of each process, which keeps the state
-    bool collects = false;                               // is this rank one of them?
+    GpuVirtualSites sites;                               // sites that the update does not move
+    GpuExchangeBuffer<N> exchange_buffer;                // the exchange buffer of this rank
+    DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers; // the exchange buffers of all ranks of this node that have a cell
+    std::unique_ptr<GpuTravellers<N>> travellers;        // exchange of atoms with other nodes; null: one node
+    DeviceBuffer<GpuExchangeBuffer<N>> collectors;       // exchange buffers of ranks of this node that keep a process's state
+    bool collects = false;                               // true if this rank keeps its process's state
 
-    // The state a checkpoint keeps.
+    // The state that a checkpoint stores.
     GpuState<N> state;
     GpuCoupling<N> coupling;
 
-    // Between one phase and the next.
+    // Data that one phase passes to the next.
     std::unique_ptr<GpuHalo<N>> halo;
     std::unique_ptr<GpuRankMesh<N>> mesh; // null: the run has no PME
-    std::array<GpuPairList, 2> pairs;     // by PairPart
-    GpuListedPositions<N> listed;         // when they were built; kept only where lists must miss nothing
+    std::array<GpuPairList, 2> pairs;     // indexed by PairPart
+    GpuListedPositions<N> listed;         // positions when the lists were built; kept only if lists must miss no pair
     TakeScratch scratch;
-    GpuEvent returning; // the kernel that sends forces has begun, where the update begins beside it
+    GpuEvent returning; // passes when the kernel that sends forces has begun; unused if the update begins later
 };
 
-// All that decides which kernels a list interval, or a part of one, queues.
+// The data that decide which kernels a list interval, or a part of one, queues. Equal patterns have the same graph.
 struct IntervalPattern
 {
-    std::int64_t list_age = 0; // at the first step
+    std::int64_t list_age = 0; // steps from the building of the list to the first step
     bool is_traced = false;
     std::vector<StepPattern> steps;
 
     auto operator<=>(const IntervalPattern&) const = default;
 };
 
-// The ranks of one GPU: usually one. More share its queues.
+// The ranks of one GPU, usually one. Several ranks share its queues.
 template <class N>
 struct GpuWithRanks
 {
-    // The priority is of nonlocal and bonded_branch.
+    // `priority` is the priority of the branches nonlocal and bonded_branch.
     GpuWithRanks(int device, GpuQueue::Priority priority)
         : queue(device), nonlocal(device, priority), bonded_branch(device, priority), background(device),
           mesh_branch(device, GpuQueue::Priority::First), tracer(queue)
@@ -97,20 +97,20 @@ struct GpuWithRanks
         for (GpuQueue* traced : {&queue, &nonlocal, &bonded_branch, &background, &mesh_branch}) { traced->set_tracer(&tracer); }
     }
 
-    GpuQueue queue, nonlocal, bonded_branch, background, mesh_branch; // the branches of its ranks
-    BlockTracer tracer;                                               // of all five
+    GpuQueue queue, nonlocal, bonded_branch, background, mesh_branch; // the branches of the ranks of this GPU
+    BlockTracer tracer;                                               // records the blocks of all five queues
     std::vector<GpuRank<N>> ranks;
-    std::array<GpuEvent, 2> earlier_steps; // the ends of the latest that were queued kernel by kernel
-    std::size_t queued_steps = 0;          // so
+    std::array<GpuEvent, 2> earlier_steps; // events at the ends of the two latest steps that were queued without a graph
+    std::size_t queued_steps = 0;          // number of steps queued without a graph
     std::map<IntervalPattern, GpuGraph> graphs;
 };
 
-// The GPUs that work is queued on together.
+// The GPUs on which work is queued together.
 template <class N>
 using GpuSpan = std::span<GpuWithRanks<N>* const>;
 
 template <class N, class Body>
-void for_each_rank(GpuSpan<N> teams, Body&& body) // body(gpu, rank)
+void for_each_rank(GpuSpan<N> teams, Body&& body) // calls body(gpu, rank)
 {
     for (GpuWithRanks<N>* const gpu : teams)
     {

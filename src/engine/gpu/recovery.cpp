@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// GpuEngine where a segment has failed: what becomes of its flags.
+// The part of GpuEngine that handles failed segments, by their flags.
 //
-// The idea: the state set aside is put back and what is under way is done again, one list interval at a time, so that the one
-// that fails is found; it gets more room, or newer lists in its middle (remedy.hpp). What no repetition can mend is explained by
-// the host: the CPU takes the same steps, the longest term is looked for. Where no list is large enough, the CPU takes over for
-// good. Cost: the failed segments once more, and a look by the host at each interval.
+// The idea: the snapshot is restored, and the segments in flight are repeated one list interval at a time, to find the
+// interval that fails. This interval gets more capacity, or newer lists in its middle (remedy.hpp). If no repetition can
+// help, the host explains the failure: the CPU repeats the steps, or the longest term is found. If no list is large enough,
+// the CPU takes over for the rest of the run. Cost: the failed segments once more, with a check by the host at each interval.
 #include "base/error.hpp"
 #include "engine/assign.hpp"
 #include "engine/gpu/engine_gpu.hpp"
+#include "engine/gpu/readings.hpp"
 #include "engine/host_watch.hpp"
 #include "engine/longest_term.hpp"
 
@@ -17,7 +18,7 @@ namespace parhelion {
 
 namespace {
 
-constexpr int most_attempts = 8; // to make room for a list
+constexpr int most_attempts = 8; // attempts to increase capacity
 constexpr const char* list_is_full =
     "Atoms in one place have more neighbours or exclusions than the GPU's pair list has room for.";
 
@@ -99,7 +100,7 @@ void GpuEngine<N>::tell_of_halved_intervals(Observer& observer) const
 template <class N>
 void GpuEngine<N>::grow_capacity(std::uint32_t flags)
 {
-    const double density_factor = ranks_.density_factor();
+    const double density_factor = ranks_.layout().density_factor();
     const Growth growth = ++attempts_ > most_attempts ? Growth::NotInLists : ranks_.grow_capacity(flags);
     if (growth == Growth::NotInLists) { return go_on_on_cpu(list_is_full); }
     if (growth == Growth::Made) { return; }
@@ -127,7 +128,7 @@ void GpuEngine<N>::go_on_on_cpu(const std::string& why)
     why_on_cpu_ = why;
 }
 
-// The list's beginning is the snapshot's.
+// The snapshot is the state at the beginning of the list.
 template <class N>
 void GpuEngine<N>::stop_for_missing_terms()
 {
@@ -140,17 +141,17 @@ void GpuEngine<N>::stop_for_missing_terms()
                                     topology.describe(longest.b)));
 }
 
-// The CPU takes the interval's steps once more, and finds what the GPU found.
+// The CPU repeats the interval's steps to find the failure that the GPU found.
 template <class N>
 void GpuEngine<N>::blow_up()
 {
     hand_to_cpu();
-    const FailureReport report = ranks_.failure();
+    const FailureReport report = earliest_failure(ranks_.layout().here(), processes_);
     const WatchPause pause(watch_);
     Observer nobody;
     const std::atomic<bool> never{false};
     const std::int64_t steps = report.step - host_.lone_run().rank().step + 1;
-    PARHELION_EXPECTS(report.atom >= 0 && steps > 0); // of the interval that is given up
+    PARHELION_EXPECTS(report.atom >= 0 && steps > 0); // `steps`: up to and including the step that failed
     host_.run(steps + list_plan_.interval, nobody, never);
     throw PhysicsError(report.step, fmt::format("E508 step {}: {} was unstable on the GPU, but not when the CPU took the same "
                                                 "steps. Try a shorter time step, or --precision double.",

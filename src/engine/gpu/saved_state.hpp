@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a run between the host and a GPU, besides the atoms' own upload(). Cost: copies that wait.
+// Copies a run's state, except atoms, between host and GPU; upload() copies the atoms. Cost: copies for which the host waits.
 #pragma once
 
 #include "engine/gpu/snapshot_gpu.hpp"
@@ -8,11 +8,11 @@
 
 namespace parhelion {
 
-// The coupling's state as the rank has it.
+// Uploads the coupling state of rank `from` on the CPU.
 template <class N>
 void upload_coupling(GpuQueue& queue, const Rank<N>& from, GpuCoupling<N>& to);
 
-// Plain data for a checkpoint, of the same names as the CPU's.
+// Returns plain data for a checkpoint, with the same names as those of the CPU.
 template <class N>
 SavedState to_saved_state(GpuQueue& queue, const GpuSnapshot<N>& snapshot, std::int64_t seed);
 

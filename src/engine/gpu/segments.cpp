@@ -7,7 +7,7 @@ namespace parhelion {
 
 namespace {
 
-// Of a run that keeps a trace, one list interval in so many leaves records, which slow it down.
+// In a run that keeps a trace, one list interval in this many leaves records of its blocks, because recording takes time.
 constexpr std::int64_t intervals_to_a_recorded_one = 4;
 
 } // namespace
@@ -33,7 +33,7 @@ void GpuSegments<N>::submit(Segment segment)
     for (const StepFlags& flags : segment.flags) { records_ += flags.observe ? 1 : 0; }
 
     if (segment.begins_interval()) { keep_last_repartition(); }
-    if (segment.frame) { wait_for(ranks_.queue(), frame_copied_); } // what it left is written anew
+    if (segment.frame) { wait_for(ranks_.queue(), frame_copied_); } // this segment overwrites the frame of an older one
     std::int64_t step = segment.first;
     for (const std::span<const StepFlags> interval : intervals_of(segment))
     {
@@ -49,7 +49,7 @@ void GpuSegments<N>::submit(Segment segment)
     under_way_.push_back(std::move(segment));
 }
 
-// By the step alone, so that a segment that is done again leaves the same records.
+// Returns true if a list interval leaves records. It depends on the step alone, so a repeated segment leaves the same records.
 template <class N>
 bool GpuSegments<N>::is_recorded(std::int64_t list_begin) const
 {
@@ -99,7 +99,7 @@ void GpuSegments<N>::drop()
     under_way_.clear();
 }
 
-// Nothing of the oldest segment has been handed on yet, and the snapshot is of its beginning or of an interval it goes on with.
+// The oldest segment's output was not passed on. The snapshot is of its beginning, or of an interval where it continues.
 template <class N>
 std::deque<Segment> GpuSegments<N>::take_back()
 {

@@ -14,7 +14,7 @@ constexpr int threads = 256;
 
 __device__ std::int64_t my_index() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
 
-// The coupling's part of a snapshot, on one side or the other.
+// The coupling's part of a snapshot, which is the source or the destination of a copy.
 struct CouplingPart
 {
     DeviceScalars* scalars;
@@ -30,11 +30,11 @@ __device__ void copy_coupling(const CouplingPart& from, const CouplingPart& to)
     *to.scalars = *from.scalars;
 }
 
-// Purpose        positions, velocities and coupling in input order, from a exchange buffer
-// Work           a thread per atom; one more copies what is not per atom
+// Purpose        copies positions, velocities and coupling from an exchange buffer to a snapshot, in input order
+// Work           by a thread per atom; one more thread copies the values that are not per atom
 // Reads/Writes   exchange buffer, coupling / snapshot
-// Orders         nothing: stream order alone
-// Requires       the exchange buffer complete: behind the barrier of a publication
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       the exchange buffer complete, i.e. a publication and its barrier before
 // Cost           56 bytes per atom
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -53,11 +53,11 @@ __global__ void __launch_bounds__(threads)
     v[g] = {u.x, u.y, u.z};
 }
 
-// Purpose        the opposite of keep_kernel, to the exchange buffers of all ranks
-// Work           a thread per atom
-// Reads/Writes   snapshot / exchange buffers, charges and masses excepted
-// Orders         nothing: whoever reads the exchange buffers waits for the kernel on the host
-// Requires       nobody reads or publishes meanwhile
+// Purpose        copies a snapshot to the exchange buffers of all ranks
+// Work           by a thread per atom
+// Reads/Writes   snapshot / exchange buffers, except charges and masses
+// Orders         no memory accesses: the host waits for this kernel before it queues readers of the exchange buffers
+// Requires       no kernel reads or publishes meanwhile
 // Cost           24 bytes per atom and exchange buffer
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -77,11 +77,11 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-// Purpose        forces in input order
-// Work           a thread per slot
-// Reads/Writes   forces, global numbers / forces by global atom
-// Orders         nothing: stream order alone
-// Requires       complete forces
+// Purpose        writes forces in input order
+// Work           by a thread per slot
+// Reads/Writes   forces, global numbers / forces indexed by global atom
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       forces to be complete
 // Cost           44 bytes per atom
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -91,17 +91,17 @@ __global__ void __launch_bounds__(threads)
 
     const std::int64_t slot = my_index();
     if (slot >= slots || state.global_of_slot[slot] < 0) { return; }
-    if (state.zone_of_supercluster[slot / supercluster_size] != 0) { return; } // a copy
+    if (state.zone_of_supercluster[slot / supercluster_size] != 0) { return; } // a halo atom
     const ForceSlot<N> sum = state.f[slot];
     f[state.global_of_slot[slot]] = {sum.x, sum.y, sum.z};
 }
 
-// Purpose        the step that the next replayed interval begins with
-// Work           one thread
-// Reads/Writes   the step (both)
-// Orders         nothing: stream order alone
-// Requires       -
-// Cost           a launch
+// Purpose        sets the step with which the next replayed interval begins
+// Work           by one thread
+// Reads/Writes   the step (read and written)
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       nothing
+// Cost           one launch
 __global__ void advance_step_kernel(BlockTrace tracing, DeviceScalars* scalars, std::int64_t steps)
 {
     const BlockSpan span(tracing);
@@ -118,7 +118,7 @@ void copy(GpuQueue& queue, const DeviceBuffer<T>& from, DeviceBuffer<T>& to)
 template <class N>
 CouplingPart part_of(const GpuSnapshot<N>& s)
 {
-    auto& snapshot = const_cast<GpuSnapshot<N>&>(s); // read in one direction, written in the other
+    auto& snapshot = const_cast<GpuSnapshot<N>&>(s); // keep() writes to the snapshot, put_back() reads it
     return {snapshot.scalars.data(), snapshot.coupling.data(), snapshot.groups.data(), static_cast<int>(snapshot.groups.size())};
 }
 template <class N>
@@ -134,7 +134,7 @@ void GpuSnapshot<N>::resize(GpuQueue& queue, std::size_t atoms, std::size_t coup
 {
     x.resize(atoms), v.resize(atoms);
     scalars.resize(1), coupling.resize(1), groups.resize(coupling_groups);
-    // The host reads all of it, padding too, even where a flag kept a snapshot from being taken; it then discards what it read.
+    // The host reads whole arrays, including padding, even if a flag prevented the snapshot. It then discards the data.
     x.clear(queue), v.clear(queue), scalars.clear(queue), coupling.clear(queue), groups.clear(queue);
 }
 

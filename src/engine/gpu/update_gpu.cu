@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The update of a rank on a GPU, which exchanges halos where the method lets it (halo/gpu/copies.hpp).
+// The update of a rank on a GPU. It also exchanges halos if the halo method allows it (halo/gpu/copies.hpp).
 #include "dynamics/gpu/update_launch.cuh"
 #include "halo/gpu/copies.cuh"
 

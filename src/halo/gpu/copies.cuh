@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GpuCopies in a kernel: load, await, add and store per atom, end.
+// Device functions of GpuCopies (copies.hpp): load the copies of an atom, await and add returned forces, store positions.
 #pragma once
 
 #include "device/gpu/warp.cuh"
@@ -8,9 +8,9 @@
 
 namespace parhelion {
 
-// The copies of an atom; without an atom, none. The first is loaded with the number: most atoms have one at most. In a run that
-// has failed already there may be more than messages, for which the table has no room: whoever loads the number leaves it at
-// that.
+// The copies of one atom on other ranks. count is 0 if the slot has no atom. The first copy is loaded together
+// with the count, because most atoms have at most one copy. In a run that has already failed an atom may have
+// more copies than there are messages. The table has no space for them, so load_copies() limits the count.
 template <class N>
 struct AtomCopies
 {
@@ -26,12 +26,12 @@ __device__ AtomCopies<N> load_copies(const CopyTask<N>& task, std::int32_t slot,
     return copies;
 }
 
-// The same in two steps: on its way into shared memory, where each thread has a place; and taken from there, once it is there.
+// Loads an atom's copies in two steps: asynchronously into shared memory, where each thread has a place, and later from there.
 template <class N, int threads>
 class CopiesAhead
 {
 public:
-    // begin_copy(to, from): of an element, to this thread's place.
+    // begin_copy(to, from) begins an asynchronous copy of an element to this thread's place.
     template <class BeginCopy>
     __device__ void fetch(const CopyTask<N>& task, std::int32_t slot, BeginCopy&& begin_copy)
     {
@@ -52,18 +52,18 @@ private:
     std::int32_t count_[threads];
 };
 
-// body(copy) for the copies behind the first.
+// Calls body(copy) for each copy of the atom except the first.
 template <class N, class Body>
 __device__ void for_each_further_copy(const CopyTask<N>& task, std::int32_t slot, const AtomCopies<N>& of_atom, Body&& body)
 {
 #pragma unroll 1
-    for (std::int32_t k = 1; k < of_atom.count; ++k) // few have any
+    for (std::int32_t k = 1; k < of_atom.count; ++k) // few atoms have a second copy
     {
         body(task.copies.copies[static_cast<std::size_t>(k) * task.copies.capacity + static_cast<std::size_t>(slot)]);
     }
 }
 
-// The messages of forces, as the lanes of a warp await them. Where to look is found out when it is made, beside other loads.
+// The messages of forces for which a warp waits. The constructor loads the address to poll, together with other loads.
 template <class N>
 class ReturnedForces
 {
@@ -73,9 +73,9 @@ public:
         if (awaits(lane_)) { first_ = task.copies.messages[lane_].f_receive; }
     }
 
-    // For all lanes, before the add_returned_forces() of one of them whose atom has copies: all messages, so that none of theirs
-    // is stored into before its reader is done. Where no atom has copies nobody waits: nothing comes back, nothing is stored.
-    // They are awaited once.
+    // Waits for all messages of forces, once. All lanes call it before add_returned_forces() is called for an atom
+    // with copies. It awaits all messages, so that no rank stores into one of them before its reader is done. Warps
+    // whose atoms have no copies need not wait: for them no forces return and no positions are stored.
     __device__ void await()
     {
         if (are_here_) { return; }
@@ -86,7 +86,7 @@ public:
             if (k == lane_ && first_.has_arrived()) { continue; }
             c.messages[k].f_receive.wait_arrived(*c.watch);
         }
-        warp_barrier(); // rule M2, of a warp. After a wait in vain, which the world knows of, the run goes on with what is there.
+        warp_barrier(); // rule M2 of docs/design/communication.md. After a failed wait, which the world records, the run goes on.
     }
 
 private:
@@ -98,7 +98,7 @@ private:
     GpuReceiver first_;
 };
 
-// Adds to f the forces that came back for the atom.
+// Adds to f the forces that other ranks have returned for the atom's copies.
 template <class N>
 __device__ void add_returned_forces(const CopyTask<N>& task, std::int32_t slot, const AtomCopies<N>& copies, ForceSlot<N>& f)
 {
@@ -117,8 +117,8 @@ __device__ void store_copies(const CopyTask<N>& task, std::int32_t slot, const A
     for_each_further_copy(task, slot, copies, [&](const Copy<N>& copy) { *copy.x = position; });
 }
 
-// For all threads of all blocks (x), when theirs is done. The last block takes the messages of forces and signals those of
-// positions.
+// Ends the exchange of a kernel. All threads of all blocks (x) call it when their work on the messages
+// is done. The last block advances the receivers of forces and signals the messages of positions.
 template <class N>
 __device__ void end_copies(const CopyTask<N>& task)
 {
@@ -126,7 +126,7 @@ __device__ void end_copies(const CopyTask<N>& task)
     if (c.count == 0) { return; }
     const bool has_message = static_cast<int>(threadIdx.x) < c.count;
     GpuMessage<N>* const m = c.messages + (has_message ? threadIdx.x : 0);
-    GpuSender x_send = m->x_send; // on its way while blocks arrive, not after
+    GpuSender x_send = m->x_send; // loaded while other blocks still run
     const GpuReceiver x_receive = m->x_receive;
     if (__syncthreads_or(is_last_block(*c.done, gridDim.x)) == 0 || !has_message) { return; }
     if (task.sends_positions)

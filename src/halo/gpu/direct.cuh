@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// direct: a message from every owner, all at once. Positions go straight to the slots of the copies, and the kernel that moves
-// atoms may exchange both itself (halo/gpu/copies.hpp).
+// The method direct: a message from every owner, all at once. Positions go directly to the slots of the copies, and
+// the kernel that moves atoms may exchange positions and forces itself (halo/gpu/copies.hpp).
 #pragma once
 
 #include "halo/gpu/messages.cuh"
@@ -10,11 +10,11 @@ namespace parhelion {
 
 namespace halo_direct {
 
-// Purpose        wait for positions that go straight to their slots
+// Purpose        waits for positions that are stored directly into their slots
 // Work           a thread per message
 // Reads/Writes   signals
-// Orders         waits with acquire: what comes next in the stream sees them
-// Requires       sent by all ranks that share this GPU
+// Orders         waits with acquire: later work of the stream sees the positions
+// Requires       all ranks that share this GPU have queued their sends
 // Cost           latency of a signal
 template <class N>
 __global__ void __launch_bounds__(32) await_x_kernel(BlockTrace tracing, HaloArgs<N> a, int messages)
@@ -45,15 +45,21 @@ public:
     void request_atoms(GpuQueue& queue, GpuState<N>& state) override { messages_.request_atoms(queue, state); }
     void build_send_lists(GpuQueue& queue, GpuState<N>& state) override { messages_.build_send_lists(queue, state); }
 
-    int rounds() const override { return 1; }
-    void send_x(GpuQueue& queue, int, GpuState<N>& state) override { messages_.send_x(queue, messages_.all(), state); }
-    void receive_x(GpuQueue& queue, int, GpuState<N>& state) override
+    RankProgram exchange_x(GpuQueue& queue, GpuState<N>& state) override
     {
-        launch(queue, Phase::SendCoordinates, halo_direct::await_x_kernel<N>, {1, 32}, messages_.args(messages_.all(), state),
-               messages_.count());
+        co_await all_are_here;
+        messages_.send_x(queue, messages_.all(), state);
+        co_await all_are_here;
+        await_x(queue, state);
     }
-    void send_f(GpuQueue& queue, int, GpuState<N>& state) override { messages_.send_f(queue, messages_.all(), state); }
-    void receive_f(GpuQueue& queue, int, GpuState<N>& state) override { messages_.receive_f(queue, messages_.all(), state); }
+    RankProgram return_f(GpuQueue& queue, GpuState<N>& state) override
+    {
+        co_await all_are_here;
+        messages_.send_f(queue, messages_.all(), state);
+        co_await all_are_here;
+        messages_.receive_f(queue, messages_.all(), state);
+    }
+    int pauses() const override { return 2; }
 
     bool update_exchanges() const override { return in_update_; }
     CopyTask<N> update_task(bool adds_forces, bool sends_positions) const override
@@ -61,19 +67,25 @@ public:
         if (!in_update_) { return {}; }
         return {messages_.copies(), adds_forces, sends_positions, sends_positions && !shares_gpu_};
     }
-    // Where ranks share a GPU, positions are awaited behind the kernels of all; else by the kernel that sends them.
+    void send_f_to_update(GpuQueue& queue, GpuState<N>& state, GpuEvent* begun) override
+    {
+        if (begun != nullptr) { messages_.send_f(queue, state, *begun); }
+        else { messages_.send_f(queue, messages_.all(), state); }
+    }
+    // If ranks share a GPU, positions are awaited behind the kernels of all these ranks, otherwise by the kernel that sends.
     void await_update(GpuQueue& queue, GpuState<N>& state) override
     {
-        if (in_update_ && shares_gpu_) { receive_x(queue, 0, state); }
+        if (in_update_ && shares_gpu_) { await_x(queue, state); }
     }
-    // That kernel waits for the forces of other ranks, which must not be queued behind it.
+    // The update waits for forces of other ranks, so these ranks' sends must not be queued behind it.
     bool update_may_begin_early() const override { return in_update_ && !shares_gpu_; }
-    void send_f_beside_update(GpuQueue& queue, GpuState<N>& state, GpuEvent& begun) override
-    {
-        messages_.send_f(queue, state, begun);
-    }
 
 private:
+    void await_x(GpuQueue& queue, GpuState<N>& state)
+    {
+        launch(queue, Phase::SendCoordinates, halo_direct::await_x_kernel<N>, {1, 32}, messages_.args(messages_.all(), state),
+               messages_.count());
+    }
     template <class T>
     static DeviceBuffer<T> cleared(GpuQueue& queue, std::size_t size)
     {
@@ -83,7 +95,7 @@ private:
     }
 
     bool shares_gpu_, in_update_;
-    // Before the messages, which name them.
+    // The next two arrays are declared before messages_, which points to them.
     DeviceBuffer<BlockCounter> done_;
     DeviceBuffer<std::int32_t> copies_of_slot_;
     DeviceBuffer<Copy<N>> copies_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GpuHaloMessages: the kernels of a step that take each message by itself.
+// The part of GpuHaloMessages that launches the kernels of a step. Each of these kernels treats its messages independently.
 #include "device/gpu/launch_begun.cuh"
 #include "halo/gpu/messages.cuh"
 #include "trace/phases.hpp"
@@ -8,11 +8,11 @@ namespace parhelion {
 
 namespace {
 
-// Purpose        positions for the ranks that hold copies
+// Purpose        sends positions to the ranks that hold copies
 // Work           some blocks per message (y); a thread per slot
 // Reads/Writes   positions / the destination's slots or inbox, or this rank's outbox if messages are copied
-// Orders         carried by kernels, the last block of a message signals with release
-// Requires       forces of the step before have been received; a message whose atoms this one forwards has been unpacked
+// Orders         if carried by kernels, the last block of a message signals with release
+// Requires       forces of the previous step have been received; messages of which this message forwards atoms have been unpacked
 // Cost           36 bytes a slot
 template <class N, Carrier carrier>
 __global__ void __launch_bounds__(halo_threads) send_x_kernel(BlockTrace tracing, HaloArgs<N> a)
@@ -27,11 +27,11 @@ __global__ void __launch_bounds__(halo_threads) send_x_kernel(BlockTrace tracing
     if constexpr (carrier == Carrier::Kernels) { signal_when_last(m.x_sent, m.x_send); }
 }
 
-// Purpose        positions of halo atoms to their slots
-// Work           as send_x_kernel
+// Purpose        puts received positions of halo atoms into their slots
+// Work           some blocks per message (y); a thread per slot
 // Reads/Writes   the inbox, global numbers / positions
-// Orders         carried by kernels, waits for the message with acquire
-// Requires       sent by all ranks that share this GPU
+// Orders         if carried by kernels, waits for the message with acquire
+// Requires       all ranks that share this GPU have queued their sends
 // Cost           36 bytes a slot
 template <class N, Carrier carrier>
 __global__ void __launch_bounds__(halo_threads) receive_x_kernel(BlockTrace tracing, HaloArgs<N> a)
@@ -49,12 +49,12 @@ __global__ void __launch_bounds__(halo_threads) receive_x_kernel(BlockTrace trac
     if constexpr (carrier == Carrier::Kernels) { take_when_last(m.x_received, m.x_receive); }
 }
 
-// Purpose        forces on halo atoms back to where their positions came from
-// Work           some blocks per message (y); some slots per thread, loaded before any is stored
-// Reads/Writes   forces (halo slots left zero) / the source's inbox, or this rank's outbox if messages are copied
-// Orders         carried by kernels, the last block of a message signals with release
-// Requires       forces complete, with what later messages have brought back (staged)
-// Cost           3 force slots of bytes a slot
+// Purpose        returns forces on halo atoms to the sources of their positions
+// Work           some blocks per message (y); some slots per thread, all loaded before any is stored
+// Reads/Writes   forces (halo slots are set to zero) / the source's inbox, or this rank's outbox if messages are copied
+// Orders         if carried by kernels, the last block of a message signals with release
+// Requires       forces are complete, including those that later messages have returned (staged)
+// Cost           traffic of 3 force slots for each slot
 template <class N, Carrier carrier>
 __global__ void __launch_bounds__(halo_threads) send_f_kernel(BlockTrace tracing, HaloArgs<N> a)
 {
@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(halo_threads) send_f_kernel(BlockTrace tracing
     if constexpr (carrier == Carrier::Kernels) { signal_when_last(m.f_sent, m.f_send); }
 }
 
-// Of send_f_kernel, for so many blocks of the others. Its threads have more to do, and blocks that have done their part say so
-// one after another. The same whenever a message is sent: its blocks are counted.
+// Returns the launch shape of send_f_kernel. It has half of the usual blocks, since its threads do more work, and finished
+// blocks report one after another. The shape must be the same for every launch of a message, because its blocks are counted.
 LaunchShape shape_of_send_f(int blocks, int messages)
 {
     LaunchShape shape{(blocks + 1) / 2, halo_threads};
@@ -74,12 +74,12 @@ LaunchShape shape_of_send_f(int blocks, int messages)
     return shape;
 }
 
-// Purpose        forces that other ranks computed, added to those here
-// Work           as send_x_kernel
+// Purpose        adds forces that other ranks computed for home atoms to this rank's forces
+// Work           some blocks per message (y); a thread per slot
 // Reads/Writes   the inbox, send_slots / forces (atomic sums: an atom may be in several messages)
-// Orders         carried by kernels, waits for the message with acquire
-// Requires       sent by all ranks that share this GPU
-// Cost           2 force slots and 4 bytes a slot
+// Orders         if carried by kernels, waits for the message with acquire
+// Requires       all ranks that share this GPU have queued their sends
+// Cost           2 force slots and 4 bytes per slot
 template <class N, Carrier carrier>
 __global__ void __launch_bounds__(halo_threads) receive_f_kernel(BlockTrace tracing, HaloArgs<N> a)
 {

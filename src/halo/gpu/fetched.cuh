@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that a kernel packs and the receiver's queue fetches: what staged-host and staged-dma share. Cost: a launch to pack, a
-// copy, a launch to unpack.
+// Messages that a kernel packs and the receiver's queue fetches by a copy, as used by staged-host and staged-dma.
+// Cost: a launch to pack, a copy, a launch to unpack.
 #pragma once
 
 #include "halo/gpu/messages.cuh"
@@ -10,21 +10,21 @@
 
 namespace parhelion {
 
-// When a message that is copied has been packed: from the thread that queues for its source to the one that queues for the rank
-// that fetches it, which may be another. Nobody packs again what has not been fetched: positions wait for the forces that the
-// same rank returns, and these for positions, or, where a repartition takes their place, for the meeting of all threads before
-// it.
+// Tells when a message that is copied has been packed. The thread that queues work for the message's source
+// sets it. The thread that queues work for the fetching rank, which may be another thread, reads it. No
+// message is packed again before it was fetched: positions are packed after the same rank has returned
+// forces, and forces after positions. At a repartition all threads meet, which replaces this order.
 struct PackedMark
 {
-    GpuEvent event;                      // of the source's queue
-    std::atomic<std::uint64_t> times{0}; // that the event has been recorded (staged-dma), or passed (staged-host)
+    GpuEvent event;                      // recorded on the source's queue
+    std::atomic<std::uint64_t> times{0}; // number of times the event was recorded (staged-dma) or has passed (staged-host)
 };
 
 template <class N>
 class FetchedMessages
 {
 public:
-    struct Message // positions or forces: what this rank packs, and what it fetches from another's memory
+    struct Message // positions or forces: the message that this rank packs, and the one that it fetches from a rank
     {
         using Kernel = void (GpuHaloMessages<N>::*)(GpuQueue&, int, GpuState<N>&);
 
@@ -37,7 +37,7 @@ public:
         const std::int32_t* slots;
         int source;
         std::shared_ptr<PackedMark> packed_there;
-        std::uint64_t fetched = 0; // times
+        std::uint64_t fetched = 0; // number of messages fetched so far
     };
 
     FetchedMessages(GpuQueue& queue, const GpuHaloMemory& memory, int rank);
@@ -57,19 +57,19 @@ public:
         (messages_.*message.pack)(queue, message.number, state);
         message.packed->event.record(queue);
     }
-    // The host waits until the thread that queues for the source has said that the message is packed.
+    // Makes the host wait until the thread that queues for the source has announced that the message is packed.
     void await_packed(Message& message) { world_.wait(message.source, message.packed_there->times, ++message.fetched); }
     void copy(GpuQueue& queue, const Message& message)
     {
         world_.wait(rank_, send_lists_built_,
-                    GpuWorld::HostWait::Spins); // at a repartition's first; it has long passed after that
+                    GpuWorld::HostWait::Spins); // waits only in the first copy after a repartition
         gpu_memory::on_device(queue, message.to, message.from, static_cast<std::size_t>(*message.slots) * message.slot_bytes);
     }
     void unpack(GpuQueue& queue, const Message& message, GpuState<N>& state)
     {
         (messages_.*message.unpack)(queue, message.number, state);
     }
-    // The host waits for an event of this rank's queue.
+    // Makes the host wait for an event of this rank's queue.
     void await(const GpuEvent& event) { world_.wait(rank_, event, GpuWorld::HostWait::Spins); }
 
 private:
@@ -82,10 +82,10 @@ private:
 
     GpuWorld& world_;
     int rank_;
-    PinnedBuffer<std::int32_t> sizes_; // before the messages, which name it
+    PinnedBuffer<std::int32_t> sizes_; // declared before messages_, which points to it
     GpuHaloMessages<N> messages_;
     std::vector<Message> x_, f_;
-    GpuEvent send_lists_built_; // the sizes are there
+    GpuEvent send_lists_built_; // sizes_ is valid after this event
 };
 
 template <class N>

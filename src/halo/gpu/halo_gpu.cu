@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of methods, and the setup that all ranks share before any has a halo.
+// The table of halo methods, and the setup that all ranks share before any rank makes its halo.
 #include "halo/gpu/halo_gpu.hpp"
 
 #include "halo/gpu/direct.cuh"
@@ -14,14 +14,14 @@ namespace parhelion {
 
 namespace {
 
-// What a message brings, and the offset of the cell it comes from.
+// The zones that a message brings, and the offset of the cell from which it comes.
 struct MessagePlan
 {
     int first_zone, end_zone;
     std::array<int, 3> from;
 };
 
-// One per zone, from its owner.
+// Plans one message per zone, from its owner.
 std::vector<MessagePlan> direct_messages(const GpuCell& cell)
 {
     std::vector<MessagePlan> plan;
@@ -32,7 +32,7 @@ std::vector<MessagePlan> direct_messages(const GpuCell& cell)
     return plan;
 }
 
-// One per pulse, from the next cell along its dimension.
+// Plans one message per pulse, from the next cell along its dimension.
 std::vector<MessagePlan> staged_messages(const GpuCell& cell)
 {
     std::vector<MessagePlan> plan;
@@ -77,7 +77,7 @@ Made<N> make_staged_fused(GpuQueue& queue, const GpuHaloMemory& memory, int rank
 template <class N>
 struct Method
 {
-    std::vector<MessagePlan> (*messages)(const GpuCell& cell); // of a rank
+    std::vector<MessagePlan> (*messages)(const GpuCell& cell); // plans the messages of a rank
     Carrier carrier;
     Made<N> (*make)(GpuQueue& queue, const GpuHaloMemory& memory, int rank);
 };
@@ -94,26 +94,26 @@ const Method<N>& method_of(HaloMethod method)
     return methods[static_cast<std::size_t>(method)];
 }
 
-// An inbox, and behind it an outbox if messages are copied or some go to another node.
+// Returns the bytes of an inbox, plus those of an outbox behind it if messages are copied or some go to another node.
 template <class N>
 std::size_t window_bytes(bool has_outboxes, std::size_t capacity)
 {
     return (has_outboxes ? 2 : 1) * MessageBox<N>::bytes(capacity);
 }
 
-// Message m of a rank by its plan, with its channels or what takes their place.
+// Makes message m of a rank from its plan, with its channels, or with PackedMarks if messages are copied.
 template <class N>
 GpuHaloMemory::Message make_message(const GpuHaloMemory& memory, std::size_t m, int rank, const MessagePlan& plan,
                                     const GpuCell& cell)
 {
     GpuWorld& world = *memory.world;
-    // Without credits: gpu/halo_gpu.hpp says why; models halo_direct.pml, halo_staged.pml.
+    // The channels have no credits: gpu/halo_gpu.hpp says why; models halo_direct.pml, halo_staged.pml.
     ChannelOptions signals_alone;
     signals_alone.depth = 1, signals_alone.credits = Credits::No;
     GpuHaloMemory::Message message;
     message.first_zone = plan.first_zone, message.end_zone = plan.end_zone;
     message.source = rank_at(cell, plan.from, 1), message.destination = rank_at(cell, plan.from, -1);
-    // All ranks have them at the same offsets; this process may not reach those of `rank`, nor of its peers.
+    // All ranks have the boxes at the same offsets. This process may be unable to address the boxes of `rank` or of its peers.
     const int here = world.is_here(rank) ? rank : world.here().first;
     const MessageBox<N> outbox = outbox_of<N>(memory, m, here), inbox = inbox_of<N>(memory, m, here);
     const auto open = [&](const std::string& what, int peer, const auto* from, const auto* to) {

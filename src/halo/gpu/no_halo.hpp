@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The halo of a rank that needs no atoms of others. Cost: none.
+// The halo of a rank that needs no atoms of other ranks. Cost: none.
 #pragma once
 
 #include "halo/gpu/halo_gpu.hpp"
@@ -10,23 +10,26 @@ template <class N>
 class NoHalo final : public GpuHalo<N>
 {
 public:
-    // In the rounds of one that exchanges something, beside whose rank this one's work is queued; null: there is none.
+    // `beside`: the halo of a rank whose work is queued with this rank's; it sets the number of pauses. Null: no such rank.
     explicit NoHalo(const GpuHalo<N>* beside = nullptr)
-        : rounds_(beside == nullptr ? 0 : beside->rounds()), update_exchanges_(beside != nullptr && beside->update_exchanges())
+        : pauses_(beside == nullptr ? 0 : beside->pauses()), update_exchanges_(beside != nullptr && beside->update_exchanges())
     {
     }
 
     void request_atoms(GpuQueue&, GpuState<N>&) override {}
     void build_send_lists(GpuQueue&, GpuState<N>&) override {}
-    int rounds() const override { return rounds_; }
-    void send_x(GpuQueue&, int, GpuState<N>&) override {}
-    void receive_x(GpuQueue&, int, GpuState<N>&) override {}
-    void send_f(GpuQueue&, int, GpuState<N>&) override {}
-    void receive_f(GpuQueue&, int, GpuState<N>&) override {}
+    RankProgram exchange_x(GpuQueue&, GpuState<N>&) override { return pause(); }
+    RankProgram return_f(GpuQueue&, GpuState<N>&) override { return pause(); }
+    int pauses() const override { return pauses_; }
     bool update_exchanges() const override { return update_exchanges_; }
 
 private:
-    int rounds_;
+    RankProgram pause() const
+    {
+        for (int p = 0; p < pauses_; ++p) { co_await all_are_here; }
+    }
+
+    int pauses_;
     bool update_exchanges_;
 };
 

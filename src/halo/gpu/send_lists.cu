@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GpuHaloMessages: the setup, and the send lists that a repartition makes.
+// The part of GpuHaloMessages that sets it up, and makes the send lists at a repartition.
 #include "device/gpu/atomics.cuh"
 #include "halo/gpu/messages.cuh"
 #include "trace/phases.hpp"
@@ -10,11 +10,11 @@ namespace parhelion {
 
 namespace {
 
-// Purpose        tell the sources which atoms this rank holds of theirs
+// Purpose        tells the source of each message which of its atoms this rank holds
 // Work           some blocks per message (y); a thread per slot
 // Reads/Writes   global numbers by slot / the source's list, begin and count of the message here
 // Orders         the last block of a message signals with release
-// Requires       all ranks past the barrier of this repartition, so that nobody uses the old list
+// Requires       all ranks are past the barrier of this repartition, so that no rank uses the old list
 // Cost           4 bytes a halo slot
 template <class N>
 __global__ void __launch_bounds__(halo_threads) request_atoms_kernel(BlockTrace tracing, HaloArgs<N> a)
@@ -37,18 +37,18 @@ __global__ void __launch_bounds__(halo_threads) request_atoms_kernel(BlockTrace 
             m.f_send.set_bytes(static_cast<std::size_t>(count) * sizeof(ForceSlot<N>));
         }
     }
-    if (a.copies.count > 0 && blockIdx.y == 0) // all looks at the old ones are over
+    if (a.copies.count > 0 && blockIdx.y == 0) // no kernel reads the old tables any more
     {
         for_share(a.home_end(), [&](std::int32_t slot) { a.copies.copies_of_slot[slot] = 0; });
     }
     signal_when_last(m.requested, m.wanted_send);
 }
 
-// Purpose        where the atoms are that other ranks want, and which of this rank's halo atoms are among them
-// Work           as request_atoms_kernel
+// Purpose        finds the slots of the atoms that other ranks want, and which of these atoms are this rank's halo atoms
+// Work           some blocks per message (y); a thread per slot
 // Reads/Writes   the list, slots by global number / send_slots, is_forwarded, copies, sizes
 // Orders         waits for the list with acquire
-// Requires       every rank's announcement launched before on ranks that share this GPU
+// Requires       request_atoms_kernel was launched before on all ranks that share this GPU
 // Cost           12 bytes a slot
 template <class N>
 __global__ void __launch_bounds__(halo_threads) build_send_lists_kernel(BlockTrace tracing, HaloArgs<N> a)
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(halo_threads) build_send_lists_kernel(BlockTra
             if (a.copies.count > 0 && slot >= 0)
             {
                 const auto k = static_cast<std::size_t>(atomic_add(a.copies.copies_of_slot + slot, 1));
-                // An atom is in a message once, unless a run has failed already.
+                // An atom is in a message only once, unless the run has already failed.
                 if (k < static_cast<std::size_t>(a.copies.count))
                 {
                     a.copies.copies[k * a.copies.capacity + static_cast<std::size_t>(slot)] = {x_there + i, m.f_in + i};
@@ -108,7 +108,7 @@ GpuHaloMessages<N>::GpuHaloMessages(GpuQueue& queue, const GpuHaloMemory& memory
     }
     const std::vector<GpuMessage<N>> messages = table(memory, rank, send_lists);
     messages_.upload(queue, messages);
-    queue.synchronize(); // the host's table goes
+    queue.synchronize(); // waits until the host's table is copied
 }
 
 template <class N>
@@ -120,7 +120,7 @@ std::vector<GpuMessage<N>> GpuHaloMessages<N>::table(const GpuHaloMemory& memory
     {
         const GpuHaloMemory::Message &here = memory.messages[k][number(rank)], &source = memory.messages[k][number(here.source)],
                                      &destination = memory.messages[k][number(here.destination)];
-        // Lists are not copied, but stored across by kernels, unless they go to another node.
+        // Lists are never fetched by copies. Kernels store them into the source's memory, unless the source is on another node.
         const bool reaches_source = memory.world->reaches(rank, here.source);
         const MessageBox<N> inbox = inbox_of<N>(memory, k, rank),
                             list = reaches_source ? inbox_of<N>(memory, k, here.source) : outbox_of<N>(memory, k, rank);

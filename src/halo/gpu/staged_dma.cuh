@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// staged-dma: pulse by pulse, by copies. Queues wait for each other's events; the host reads the sizes of messages at a
-// repartition.
+// The method staged-dma: pulse by pulse, with copies. Queues wait for each other's events; the host reads the sizes
+// of messages at a repartition.
 #pragma once
 
 #include "halo/gpu/fetched.cuh"
@@ -17,25 +17,25 @@ public:
     void request_atoms(GpuQueue& queue, GpuState<N>& state) override { messages_.request_atoms(queue, state); }
     void build_send_lists(GpuQueue& queue, GpuState<N>& state) override { messages_.build_send_lists(queue, state); }
 
-    // One a message: positions first to last, forces last to first.
-    int rounds() const override { return messages_.count(); }
-    void send_x(GpuQueue& queue, int round, GpuState<N>& state) override { send(queue, messages_.x(round), state); }
-    void receive_x(GpuQueue& queue, int round, GpuState<N>& state) override { receive(queue, messages_.x(round), state); }
-    void send_f(GpuQueue& queue, int round, GpuState<N>& state) override { send(queue, f(round), state); }
-    void receive_f(GpuQueue& queue, int round, GpuState<N>& state) override { receive(queue, f(round), state); }
+    RankProgram exchange_x(GpuQueue& queue, GpuState<N>& state) override
+    {
+        for (int m = 0; m < messages_.count(); ++m) { co_await exchange(queue, messages_.x(m), state); }
+    }
+    RankProgram return_f(GpuQueue& queue, GpuState<N>& state) override
+    {
+        for (int m = messages_.count() - 1; m >= 0; --m) { co_await exchange(queue, messages_.f(m), state); }
+    }
+    int pauses() const override { return 2 * messages_.count(); }
 
 private:
     using Message = typename FetchedMessages<N>::Message;
 
-    Message& f(int round) { return messages_.f(messages_.count() - 1 - round); }
-
-    void send(GpuQueue& queue, Message& message, GpuState<N>& state)
+    RankProgram exchange(GpuQueue& queue, Message& message, GpuState<N>& state)
     {
+        co_await all_are_here;
         messages_.pack(queue, message, state);
         ++message.packed->times;
-    }
-    void receive(GpuQueue& queue, Message& message, GpuState<N>& state)
-    {
+        co_await all_are_here;
         messages_.await_packed(message);
         wait_for(queue, message.packed_there->event);
         messages_.copy(queue, message);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// staged-fused: all pulses of positions at once, all pulses of forces at once; or, where ranks share a GPU, pulse by pulse.
+// The method staged-fused: all pulses of positions at once, then all pulses of forces; pulse by pulse if ranks share a GPU.
 //
-// The idea (Doijade et al., SC Workshops '25): most of a message does not depend on other messages and leaves at once; what is
-// forwarded follows when the message that brings it is there. On the way back a message's forces leave when those of later
-// messages have been added to them. Blocks of one message thus wait for blocks of another, on this rank and its neighbours: all
-// of a launch must be on the GPU together (rule D1), which StagedFusedHalo sees to. Waits lead from later messages to earlier
-// ones for positions, from earlier to later ones for forces, on all ranks alike, so that there is no cycle.
+// The idea (Doijade et al., SC Workshops '25): most atoms of a message do not depend on other messages and are sent at once.
+// Forwarded atoms follow when the message that brings them has arrived. On the way back, forces of a message are sent when
+// those of later messages have been added. So blocks of a message wait for blocks of another, on this rank and its neighbours.
+// All blocks of a launch must be on the GPU together, which StagedFusedHalo ensures (rule D1 of docs/design/communication.md).
+// With positions later messages wait for earlier ones, with forces earlier for later ones: there is no cycle.
 //
-// Cost: one launch a direction, the way of as many signals as pulses depend on each other.
+// Cost: one launch a direction, and the latency of as many signals as there are pulses that depend on each other.
 #pragma once
 
 #include "halo/gpu/messages.cuh"
@@ -19,13 +19,13 @@ namespace parhelion {
 
 namespace halo_staged_fused {
 
-// Purpose        positions to the ranks that hold copies, of all pulses
-// Work           some blocks per message (y); a thread per slot. What came with earlier messages and is not unpacked yet is sent
-// on
-//                from where it arrived, by blocks that wait for these messages, after they have sent what is home
+// Purpose        sends positions of all pulses to the ranks that hold copies
+// Work           some blocks per message (y); a thread per slot. Atoms of earlier messages that are not unpacked yet are
+//                forwarded from the inbox, by blocks that wait for these messages after they have sent home atoms.
+//                A block does its share of one message
 // Reads/Writes   positions, inboxes / the destinations' inboxes
 // Orders         waits for earlier messages with acquire; the last block of a message signals with release
-// Requires       forces of the step before have been received; all blocks of the grid at once on the GPU, one rank a GPU
+// Requires       forces of the previous step have been received; all blocks of the grid run at once on the GPU, one rank a GPU
 // Cost           36 bytes a slot
 template <class N>
 __global__ void __launch_bounds__(halo_threads) forward_x_kernel(BlockTrace tracing, HaloArgs<N> a)
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(halo_threads) forward_x_kernel(BlockTrace trac
     signal_when_last(m.x_sent, m.x_send);
 }
 
-// For all threads of a block: waits until the forces that message `m` brings back in this epoch have been added.
+// Called by all threads of a block: waits until the forces that message `m` returns in this epoch have been added.
 template <class N>
 __device__ bool block_wait_added(const HaloArgs<N>& a, GpuMessage<N>& m, Word epoch)
 {
@@ -64,13 +64,13 @@ __device__ bool block_wait_added(const HaloArgs<N>& a, GpuMessage<N>& m, Word ep
     return !__syncthreads_or(threadIdx.x == 0 && wait_until<CudaAtomics>(&m.f_added, *a.watch, record) != Verdict::Reached);
 }
 
-// Purpose        forces on halo atoms back to where their positions came from, through all pulses, and added there
-// Work           some blocks per message (y), the last message first; a thread per slot. Each block sends its share, what is
-//                forwarded after all later messages have been added to it, then adds its share of what comes back
-// Reads/Writes   forces (halo slots left zero; atomic sums), own inboxes, send_slots / the sources' inboxes
+// Purpose        returns forces on halo atoms to the sources of their positions, through all pulses, and adds them there
+// Work           some blocks per message (y), the last message first; a thread per slot. Each block sends its share, forwarded
+//                forces after those of all later messages have been added to them, then adds its share of returned forces
+// Reads/Writes   forces (halo slots are set to zero; atomic sums), own inboxes, send_slots / the sources' inboxes
 // Orders         the last block of a message signals with release, when it has sent and when it has added; waits with acquire
-// Requires       forces complete; all blocks of the grid at once on the GPU, one rank a GPU
-// Cost           5 force slots and 5 bytes a slot
+// Requires       forces are complete; all blocks of the grid run at once on the GPU, one rank a GPU
+// Cost           traffic of 5 force slots and 5 bytes for each slot
 template <class N>
 __global__ void __launch_bounds__(halo_threads) return_f_kernel(BlockTrace tracing, HaloArgs<N> a)
 {
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(halo_threads) return_f_kernel(BlockTrace traci
 
     const int messages = static_cast<int>(gridDim.y), number = messages - 1 - static_cast<int>(blockIdx.y);
     GpuMessage<N>& m = a.messages[number];
-    const Word epoch = m.f_send.next_epoch(); // of all messages' forces
+    const Word epoch = m.f_send.next_epoch(); // the epoch is the same for the forces of all messages
     const std::int32_t count = m.count;
     bool has_more = false;
     for_share(count, [&](std::int32_t i) {
@@ -124,20 +124,23 @@ public:
     void request_atoms(GpuQueue& queue, GpuState<N>& state) override { messages_.request_atoms(queue, state); }
     void build_send_lists(GpuQueue& queue, GpuState<N>& state) override { messages_.build_send_lists(queue, state); }
 
-    int rounds() const override { return 1; }
-    void send_x(GpuQueue& queue, int, GpuState<N>& state) override
+    RankProgram exchange_x(GpuQueue& queue, GpuState<N>& state) override
     {
+        co_await all_are_here;
         messages_.launch_part(queue, Phase::SendCoordinates, halo_staged_fused::forward_x_kernel<N>, messages_.all(), state);
+        co_await all_are_here;
+        messages_.receive_x(queue, messages_.all(), state);
     }
-    void receive_x(GpuQueue& queue, int, GpuState<N>& state) override { messages_.receive_x(queue, messages_.all(), state); }
-    void send_f(GpuQueue& queue, int, GpuState<N>& state) override
+    RankProgram return_f(GpuQueue& queue, GpuState<N>& state) override
     {
+        co_await all_are_here;
         messages_.launch_part(queue, Phase::ReturnForces, halo_staged_fused::return_f_kernel<N>, messages_.all(), state);
+        co_await all_are_here; // the kernel also receives
     }
-    void receive_f(GpuQueue&, int, GpuState<N>&) override {} // return_f_kernel has received
+    int pauses() const override { return 2; }
 
 private:
-    // Of kernels whose blocks wait for blocks of their own launch (rule D1).
+    // Returns the maximum number of blocks of a launch whose blocks wait for each other (rule D1 above).
     static int resident_blocks(const GpuQueue& queue)
     {
         queue.make_current();
@@ -152,11 +155,11 @@ private:
         return least;
     }
 
-    DeviceBuffer<std::uint8_t> is_forwarded_; // before the messages, which name it
+    DeviceBuffer<std::uint8_t> is_forwarded_; // declared before messages_, which points to it
     GpuHaloMessages<N> messages_;
 };
 
-// Pulse by pulse, by kernels: where ranks share a GPU and no kernel may wait for what is queued behind it.
+// Sends pulse by pulse, with kernels, for ranks that share a GPU, where no kernel may wait for work queued after it.
 template <class N>
 class StagedPulsesHalo final : public GpuHalo<N>
 {
@@ -166,16 +169,29 @@ public:
     void request_atoms(GpuQueue& queue, GpuState<N>& state) override { messages_.request_atoms(queue, state); }
     void build_send_lists(GpuQueue& queue, GpuState<N>& state) override { messages_.build_send_lists(queue, state); }
 
-    // Positions first to last, forces last to first.
-    int rounds() const override { return messages_.count(); }
-    void send_x(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.send_x(queue, {round, 1}, state); }
-    void receive_x(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.receive_x(queue, {round, 1}, state); }
-    void send_f(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.send_f(queue, f(round), state); }
-    void receive_f(GpuQueue& queue, int round, GpuState<N>& state) override { messages_.receive_f(queue, f(round), state); }
+    RankProgram exchange_x(GpuQueue& queue, GpuState<N>& state) override
+    {
+        for (int m = 0; m < messages_.count(); ++m)
+        {
+            co_await all_are_here;
+            messages_.send_x(queue, messages_.only(m), state);
+            co_await all_are_here;
+            messages_.receive_x(queue, messages_.only(m), state);
+        }
+    }
+    RankProgram return_f(GpuQueue& queue, GpuState<N>& state) override
+    {
+        for (int m = messages_.count() - 1; m >= 0; --m)
+        {
+            co_await all_are_here;
+            messages_.send_f(queue, messages_.only(m), state);
+            co_await all_are_here;
+            messages_.receive_f(queue, messages_.only(m), state);
+        }
+    }
+    int pauses() const override { return 2 * messages_.count(); }
 
 private:
-    typename GpuHaloMessages<N>::Part f(int round) const { return {messages_.count() - 1 - round, 1}; }
-
     GpuHaloMessages<N> messages_;
 };
 

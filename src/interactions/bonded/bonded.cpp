@@ -15,7 +15,7 @@ namespace parhelion {
 
 namespace {
 
-// The table of each set of parameters of a kind, and where it begins.
+// Makes the tables of a kind, one for each set of parameters. Returns where each table begins.
 template <class Kind>
 std::vector<std::int64_t> add_tables(const std::vector<InteractionParameters>& sets, std::vector<double>& tables)
 {
@@ -32,12 +32,12 @@ std::vector<std::int64_t> add_tables(const std::vector<InteractionParameters>& s
     return first_value;
 }
 
-// The terms of one kind, of all molecule types.
+// Adds the terms of one kind, for all molecule types, to the tables.
 template <int kind>
 void add_kind(const Topology& topology, const RunParameters& parameters, BondedTables& tables)
 {
     constexpr InteractionRow row = interaction_table[kind];
-    const double charge_scale = coulomb_factor(parameters) * topology.fudge_qq;
+    const double coulomb = coulomb_factor(parameters), charge_scale = coulomb * topology.fudge_qq;
     using Kind = BondedKind<row.kind>;
     using Body = typename Kind::Body;
     static_assert(Body::atoms == row.atoms);
@@ -50,9 +50,11 @@ void add_kind(const Topology& topology, const RunParameters& parameters, BondedT
         {
             const auto set = static_cast<std::size_t>(interaction.parameters);
             if (row.kind == InteractionKind::DistanceRestraint && is_joint(sets[set])) { continue; }
-            PARHELION_EXPECTS(row.parameters == square_table || static_cast<int>(sets[set].size()) == row.parameters);
-            BondedTerm<Body> term{
-                {}, Kind::make(sets[set], {charge_scale, type, interaction, first_value[set], parameters.distance_restraint_k})};
+            PARHELION_EXPECTS(row.parameters == square_table || static_cast<int>(sets[set].size()) == row.parameters ||
+                              (row.kind == InteractionKind::Pair14 && has_own_charges(sets[set])));
+            BondedTerm<Body> term{{},
+                                  Kind::make(sets[set], {charge_scale, type, interaction, first_value[set],
+                                                         parameters.distance_restraint_k, coulomb})};
             std::copy_n(interaction.atoms.begin(), row.atoms, term.atoms.begin());
             std::get<kind>(tables.molecule_types[t]).push_back(term);
         }
@@ -63,7 +65,7 @@ std::vector<JointDistance> joint_distances_of(const MoleculeType& type, const st
                                               const RunParameters& parameters)
 {
     std::vector<JointDistance> joint;
-    std::map<std::int32_t, std::size_t> place_of; // by set of parameters
+    std::map<std::int32_t, std::size_t> place_of; // index of a restraint, by its index of parameters
     for (const Interaction& pair : type.of(InteractionKind::DistanceRestraint))
     {
         const InteractionParameters& p = sets[static_cast<std::size_t>(pair.parameters)];
@@ -92,7 +94,7 @@ void compute_joint(const std::vector<JointDistance>& joint, std::span<const Term
             return static_cast<std::size_t>(
                 state.slot_of_global[static_cast<std::size_t>(place.first_atom + restraint.atoms[i])]);
         };
-        // visit(slots of both atoms, from the second to the first).
+        // Calls visit(slots of the two atoms, vector from the second atom to the first) for each pair.
         const auto for_each_pair = [&](auto&& visit) {
             for (std::size_t i = 0; i < restraint.atoms.size(); i += 2)
             {
@@ -113,7 +115,7 @@ void compute_joint(const std::vector<JointDistance>& joint, std::span<const Term
     }
 }
 
-// Terms of one kind and one molecule type. Not inlined: the compiler would then have no room for the laws.
+// Computes the terms of one kind and molecule type. It is not inlined, as otherwise the compiler would not inline the laws.
 template <int kind, Compute compute, bool tilted, class N, class Term>
 [[gnu::noinline]] void compute_kind(const std::vector<Term>& terms, std::span<const TermPlace> places, const double* tables,
                                     const ParticleState<N>& state, ClusterArray<typename N::ForceSum>& forces,
@@ -153,7 +155,7 @@ void compute_kinds(CpuQueue& queue, const BondedTables& tables, const BondedAssi
             const auto [begin, end] = queue.range(places.size(), 1, thread);
             return std::span(places).subspan(begin, end - begin);
         };
-        EnergySums<N> energies; // summed here, not in the array the threads share
+        EnergySums<N> energies; // owned by one thread, not in an array that threads share
         for (std::size_t type = 0; type < tables.molecule_types.size(); ++type)
         {
             const MoleculeTerms& terms = tables.molecule_types[type];
@@ -174,7 +176,7 @@ void add_kinds(const Topology& topology, const RunParameters& parameters, Bonded
     (add_kind<kinds>(topology, parameters, tables), ...);
 }
 
-// The terms of one kind that are mine, of all copies of one molecule type.
+// Returns the terms of one kind, in all copies of one molecule type, for which mine() is true.
 template <class Term>
 std::vector<TermPlace> assign_kind(const std::vector<Term>& terms, const std::vector<std::int32_t>& first_atoms,
                                    const std::function<bool(const std::int32_t*, int)>& mine)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bonded force laws, one struct each: parameters, and a pure function from difference vectors to energy and forces.
 //
-// The idea: a term of n atoms is a function of n - 1 difference vectors d. A body returns, for each d, minus the gradient of the
-// energy with respect to it: f = -dE/dd. Everything else follows for all kinds alike: the atom at the head of d gets +f, the atom
-// at its tail -f (hence no net force), and the virial is -1/2 sum d (x) f. The difference vectors are, by number of atoms,
-//   2  d0 = x0 - x1
-//   3  d0 = x0 - x1, d1 = x2 - x1                    (the angle at atom 1)
-//   4  d0 = x0 - x1, d1 = x2 - x1, d2 = x3 - x2      (the dihedral about the bond 1-2)
-//   5  d0 = x0 - x1, d1 = x2 - x1, d2 = x3 - x2, d3 = x4 - x3, and so on
+// The idea: a term of n atoms is a function of n - 1 difference vectors d. A body returns f = -dE/dd for each d, i.e.
+// minus the gradient of the energy. The rest is the same for all kinds. The atom at the head of d gets +f and the atom at
+// its tail -f, so there is no net force. The virial is -1/2 sum d (x) f. The difference vectors, by number of atoms, are:
+//  2 atoms   d0 = x0 - x1
+//   3 atoms   d0 = x0 - x1, d1 = x2 - x1                    (the angle at atom 1)
+//   4 atoms   d0 = x0 - x1, d1 = x2 - x1, d2 = x3 - x2      (the dihedral about the bond 1-2)
+//   5 atoms   d0 = x0 - x1, d1 = x2 - x1, d2 = x3 - x2, d3 = x4 - x3, and so on
 //
-// Degenerate geometries give finite numbers: where a direction does not exist (two atoms on one point, three on a line) the force
-// along it is zero, which is its mean over the missing direction. Units: nm, kJ/mol, radian. Cost: a bond takes one square root,
-// an angle two and an arctangent, a dihedral one and no trigonometric function (harmonic impropers: an arctangent).
-// Bench: bench/forces/bonded_bench.cpp.
+// Degenerate geometries give finite numbers. If a direction does not exist (two atoms on one point, three on a
+// line), the force along it is zero, which is the mean over all directions. Units: nm, kJ/mol, radian. Cost: a
+// bond takes one square root; an angle takes two and an arctangent; a dihedral takes one and no trigonometric
+// function, but a harmonic improper also takes an arctangent. Measured in bench/forces/bonded_bench.cpp.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -21,7 +21,7 @@
 
 namespace parhelion {
 
-// What a body returns: energies, and f[i] = -dE/d(d[i]).
+// The result of a body: energies in kJ/mol, and f[i] = -dE/d(d[i]).
 template <class T, int vectors, int energies = 1>
 struct BondedForces
 {
@@ -29,7 +29,7 @@ struct BondedForces
     Vec3<T> f[vectors];
 };
 
-// Calls a body, with the tables of all terms if it reads them.
+// Returns the result of a body. A body that reads a table also gets the tables of all terms.
 template <class Body, class T>
 PARHELION_HD auto evaluate(const Body& body, const Vec3<T>* d, const T* tables)
 {
@@ -66,17 +66,17 @@ struct G96Bond
     }
 };
 
-// Lennard-Jones and Coulomb of a 1-4 pair, neither cut off nor shifted: V = c12/r^12 - c6/r^6, and qq/r.
+// Lennard-Jones and Coulomb energy of a 1-4 pair, neither cut off nor shifted: V = c12/r^12 - c6/r^6, and qq/r.
 template <class T>
 struct ScaledPair
 {
     static constexpr int atoms = 2;
     T c6, c12; // kJ/mol nm^6, kJ/mol nm^12
-    T qq;      // kJ/mol nm: charges, Coulomb's constant and scale factor multiplied
+    T qq;      // kJ/mol nm: product of the charges, Coulomb's constant and the scale factor
 
     PARHELION_HD BondedForces<T, 1, 2> operator()(const Vec3<T>* d) const
     {
-        // Nearer than 1e-3 nm the law is continued with its value there: huge, finite, also in single precision.
+        // Below 1e-3 nm the law keeps its value at that distance: huge, but finite also in single precision.
         const T nearest2 = T(1e-6), r2 = norm2(d[0]);
         const T inverse2 = 1 / (r2 > nearest2 ? r2 : nearest2);
         const T inverse6 = inverse2 * inverse2 * inverse2;
@@ -86,7 +86,7 @@ struct ScaledPair
     }
 };
 
-// The angle between two vectors and its gradients; exact to rounding at every angle, unlike the arccosine.
+// The angle between two vectors and its gradients. It is exact to rounding at every angle, unlike an arccosine.
 template <class T>
 struct AngleGeometry
 {
@@ -98,10 +98,10 @@ struct AngleGeometry
         const Vec3<T> normal = cross(d[0], d[1]);
         const T sine = norm(normal);
         theta = std::atan2(sine, dot(d[0], d[1]));
-        // Each end moves at right angles to its own vector, in the plane: d(theta)/da = a x n / a^2. On a line n does not exist.
+        // Each end moves perpendicular to its own vector, in the plane: d(theta)/da = a x n / a^2. On a line n is undefined.
         if (sine > 0)
         {
-            const T a2 = norm2(d[0]), b2 = norm2(d[1]), inverse = 1 / (a2 * b2 * sine); // one division for both
+            const T a2 = norm2(d[0]), b2 = norm2(d[1]), inverse = 1 / (a2 * b2 * sine); // one division for two quotients
             gradient[0] = (b2 * inverse) * cross(d[0], normal);
             gradient[1] = (a2 * inverse) * cross(normal, d[1]);
         }
@@ -133,7 +133,7 @@ struct G96Angle
     PARHELION_HD BondedForces<T, 2> operator()(const Vec3<T>* d) const
     {
         const T a2 = norm2(d[0]), b2 = norm2(d[1]), product = std::sqrt(a2 * b2);
-        // The angle of a vector of no length counts as zero.
+        // If a vector has no length, the angle counts as zero.
         if (!(product > 0)) { return {{T(0.5) * k * (1 - cosine) * (1 - cosine)}, {}}; }
         const T c = dot(d[0], d[1]) / product, bend = c - cosine, scale = -k * bend;
         return {{T(0.5) * k * bend * bend},
@@ -141,7 +141,7 @@ struct G96Angle
     }
 };
 
-// V = 1/2 k (cos(theta) - cos(theta0))^2 / sin(theta)^2: an angle that never comes to a line, where torsions have no direction
+// V = 1/2 k (cos(theta) - cos(theta0))^2 / sin(theta)^2. The angle never becomes straight, where torsions have no direction
 // (Bulacu, Goga, Zhao, Rossi, Monticelli, Periole, Tieleman and Marrink, J. Chem. Theory Comput. 9, 3282 (2013)).
 template <class T>
 struct RestrictedAngle
@@ -153,7 +153,7 @@ struct RestrictedAngle
     {
         const T a2 = norm2(d[0]), b2 = norm2(d[1]), product = std::sqrt(a2 * b2);
         if (!(product > 0)) { return {}; }
-        // Nearer to a line than 1e-4 rad the sine stays: huge, finite.
+        // Within 1e-4 rad of a straight angle the sine is kept constant: the force is huge, but finite.
         const T least2 = T(1e-8), sine2 = norm2(cross(d[0], d[1])) / (a2 * b2), s2 = sine2 > least2 ? sine2 : least2;
         const T c = dot(d[0], d[1]) / product, bend = c - cosine, scale = -k * bend * (1 - c * cosine) / (s2 * s2);
         return {{T(0.5) * k * bend * bend / s2},
@@ -181,9 +181,9 @@ struct UreyBradley
     }
 };
 
-// The dihedral angle phi between the planes (0,1,2) and (1,2,3): 0 for cis, and positive if, looking along 1 -> 2, atom 3 is
-// clockwise of atom 0 (IUPAC). Gradients: Blondel and Karplus, J. Comput. Chem. 17 (1996) 1132. They grow as 1/sin of the two
-// bond angles; where three atoms are on a line to 1e-12 rad, phi does not exist: it counts as 0, without gradient.
+// The dihedral angle phi between the planes (0,1,2) and (1,2,3). It is 0 for cis. It is positive if atom 3 is clockwise of
+// atom 0, seen along 1 -> 2 (IUPAC). Gradients: Blondel and Karplus, J. Comput. Chem. 17 (1996) 1132. They grow as 1/sin of
+// the two bond angles. If three atoms are collinear to 1e-12 rad, phi is undefined and counts as 0, with zero gradients.
 template <class T>
 struct DihedralGeometry
 {
@@ -204,18 +204,18 @@ struct DihedralGeometry
         gradient[2] = -axis * n_over_n2;
         gradient[1] = (dot(d[2], d[1]) * inverse_axis) * n_over_n2 - (dot(d[0], d[1]) * inverse_axis) * m_over_m2;
     }
-    // The forces of a potential of slope dE/dphi.
+    // Returns the forces of a potential whose derivative dE/dphi is `slope`.
     PARHELION_HD BondedForces<T, 3> forces(T energy, T slope) const
     {
         return {{energy}, {-slope * gradient[0], -slope * gradient[1], -slope * gradient[2]}};
     }
 };
 
-// V = k (1 + cos(n x - x0)). The multiple angle by repeated complex multiplication: no trigonometric function per term.
+// V = k (1 + cos(n x - x0)). cos(n x) comes from repeated complex multiplication, without a trigonometric function per term.
 template <class T>
 struct PeriodicLaw
 {
-    T cosine, sine; // of x0
+    T cosine, sine; // cosine and sine of x0
     T k;            // kJ/mol
     int multiplicity;
 
@@ -223,7 +223,7 @@ struct PeriodicLaw
     {
         T energy, slope;
     };
-    // Of the angle with this cosine and sine.
+    // Returns energy and derivative at the angle with this cosine and sine.
     PARHELION_HD Value operator()(T cosine_of_x, T sine_of_x) const
     {
         T c = 1, s = 0;
@@ -251,7 +251,7 @@ struct PeriodicDihedral
     }
 };
 
-// V = 1/2 k (xi - xi0)^2, the difference taken in [-pi, pi]
+// V = 1/2 k (xi - xi0)^2, with the difference reduced to [-pi, pi]
 template <class T>
 struct HarmonicDihedral
 {
@@ -268,8 +268,8 @@ struct HarmonicDihedral
     }
 };
 
-// A flat bottom between two walls: V = 1/2 k e^2, e = |phi - phi0| - flat where that is positive, the difference taken in
-// [-pi, pi] (GROMACS manual, "Dihedral restraints").
+// A flat-bottomed potential with harmonic walls: V = 1/2 k e^2, where e = |phi - phi0| - flat if that is
+// positive, and 0 otherwise. phi - phi0 is reduced to [-pi, pi] (GROMACS manual, "Dihedral restraints").
 template <class T>
 struct DihedralRestraint
 {
@@ -287,7 +287,7 @@ struct DihedralRestraint
     }
 };
 
-// V = sum over n of c_n cos(psi)^n with psi = phi - 180 degrees (trans is 0)
+// V = sum over n of c_n cos(psi)^n with psi = phi - 180 degrees, so trans is 0
 template <class T>
 struct RyckaertBellemans
 {
@@ -298,7 +298,7 @@ struct RyckaertBellemans
     {
         const DihedralGeometry<T> g(d);
         const T x = -g.cosine;
-        T value = c[5], slope = 0; // Horner's scheme for the polynomial and its derivative
+        T value = c[5], slope = 0; // Horner's scheme: polynomial and derivative
         for (int n = 4; n >= 0; --n)
         {
             slope = slope * x + value;
@@ -308,7 +308,7 @@ struct RyckaertBellemans
     }
 };
 
-// A periodic law of the angle between two vectors; that of a vector of no length counts as zero.
+// Returns the forces of a periodic law of the angle between two vectors. If a vector has no length, the angle counts as zero.
 template <class T>
 PARHELION_HD BondedForces<T, 2> periodic_angle(const PeriodicLaw<T>& law, const Vec3<T> (&d)[2])
 {
@@ -318,8 +318,8 @@ PARHELION_HD BondedForces<T, 2> periodic_angle(const PeriodicLaw<T>& law, const 
     return {{value.energy}, {-value.slope * g.gradient[0], -value.slope * g.gradient[1]}};
 }
 
-// V = k (1 - cos(n (theta - theta0))) of the angle theta between the vectors from atom 0 to 1 and from atom 2 to 3, atoms of
-// which some may be the same (GROMACS manual, "Angle restraints").
+// V = k (1 - cos(n (theta - theta0))) of the angle theta between the vectors from atom 0 to 1
+// and from atom 2 to 3. Some of the atoms may be the same (GROMACS manual, "Angle restraints").
 template <class T>
 struct AngleRestraint
 {
@@ -333,8 +333,8 @@ struct AngleRestraint
     }
 };
 
-// The same of the angle between the vector from atom 0 to 1 and the z axis. The axis does not turn with the atoms: the term has
-// a torque.
+// Restrains the angle between the vector from atom 0 to 1 and the z axis by the law of
+// AngleRestraint. The axis does not turn with the atoms, so the term exerts a torque.
 template <class T>
 struct AngleRestraintZ
 {
@@ -348,8 +348,8 @@ struct AngleRestraintZ
     }
 };
 
-// A flat bottom from `low` to `up1` between two walls, harmonic up to up2 and of constant force beyond: with e = r - up1 or
-// r - low, V = 1/2 k e^2, beyond up2 k (up2 - up1) (e - 1/2 (up2 - up1)) (GROMACS manual, "Distance restraints").
+// A flat-bottomed potential with r from `low` to `up1`. Outside, V = 1/2 k e^2 with e = r - up1 or r - low. Beyond
+// up2 the force is constant: V = k (up2 - up1) (e - 1/2 (up2 - up1)) (GROMACS manual, "Distance restraints").
 template <class T>
 struct DistanceRestraint
 {

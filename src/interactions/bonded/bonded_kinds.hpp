@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which force law each bonded InteractionKind is: its body, and how the file's parameters (degrees; see model/interactions.hpp)
-// become the body's.
+// Maps each bonded InteractionKind to its force law: to the body, and to the conversion
+// of the file's parameters (in degrees; see model/interactions.hpp) to those of the body.
 #pragma once
 
 #include "base/units.hpp"
 #include "interactions/bonded/bonded_body.hpp"
 #include "interactions/bonded/cmap/cmap.hpp"
+#include "interactions/bonded/seldom_body.hpp"
 #include "model/run_parameters.hpp"
 #include "model/topology.hpp"
 
@@ -14,18 +15,22 @@
 
 namespace parhelion {
 
-// Where a term stands: what a body may need besides its parameters.
+// The data that a body may need besides a term's own parameters.
 struct BondedContext
 {
-    double charge_scale = 1; // kJ/mol nm/e^2: fudge_qq/(4 pi eps0 epsilon_r)
+    double charge_scale = 1; // fudge_qq/(4 pi eps0 epsilon_r), kJ/mol nm/e^2
     const MoleculeType& molecule;
     const Interaction& interaction;
-    std::int64_t first_value = 0; // of the table of these parameters, for kinds that have one
-    double distance_k = 1;        // kJ/mol/nm^2: disre-fc
+    std::int64_t first_value = 0; // index of the first value of the term's table, for kinds with tables
+    double distance_k = 1;        // disre-fc, kJ/mol/nm^2
+    double coulomb = 1;           // 1/(4 pi eps0 epsilon_r), kJ/mol nm/e^2
 };
 
+// Returns whether a 1-4 pair has charges of its own, which replace those of its atoms.
+inline bool has_own_charges(const InteractionParameters& pair) { return pair.size() == 3; }
+
 template <InteractionKind>
-struct BondedKind; // Body, make(); table(), if its body reads one: from the parameters
+struct BondedKind; // has Body and make(); also table() if the body reads a table made of the parameters
 
 template <>
 struct BondedKind<InteractionKind::HarmonicBond>
@@ -39,6 +44,34 @@ struct BondedKind<InteractionKind::G96Bond>
 {
     using Body = G96Bond<double>;
     static Body make(const InteractionParameters& p, const BondedContext&) { return {p[0], p[1]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::MorseBond>
+{
+    using Body = MorseBond<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {p[0], p[1], p[2]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::CubicBond>
+{
+    using Body = CubicBond<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {p[0], p[1], p[2]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::FeneBond>
+{
+    using Body = FeneBond<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {p[0], p[1]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::BoundedBond>
+{
+    using Body = DistanceRestraint<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {p[0], p[1], p[2], p[3]}; }
 };
 
 template <>
@@ -65,6 +98,30 @@ struct BondedKind<InteractionKind::RestrictedAngle>
 {
     using Body = RestrictedAngle<double>;
     static Body make(const InteractionParameters& p, const BondedContext&) { return {std::cos(p[0] * units::degree), p[1]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::QuarticAngle>
+{
+    using Body = QuarticAngle<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&)
+    {
+        return {p[0] * units::degree, {p[1], p[2], p[3], p[4], p[5]}};
+    }
+};
+
+template <>
+struct BondedKind<InteractionKind::CrossBondBond>
+{
+    using Body = CrossBondBond<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {p[0], p[1], p[2]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::CrossBondAngle>
+{
+    using Body = CrossBondAngle<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {p[0] + p[1], p[2], p[3]}; }
 };
 
 template <>
@@ -110,6 +167,23 @@ struct BondedKind<InteractionKind::RyckaertBellemans>
 };
 
 template <>
+struct BondedKind<InteractionKind::RestrictedDihedral>
+{
+    using Body = RestrictedDihedral<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&) { return {std::cos(p[0] * units::degree), p[1]}; }
+};
+
+template <>
+struct BondedKind<InteractionKind::BendingTorsion>
+{
+    using Body = BendingTorsion<double>;
+    static Body make(const InteractionParameters& p, const BondedContext&)
+    {
+        return {{p[0] * p[1], p[0] * p[2], p[0] * p[3], p[0] * p[4], p[0] * p[5]}};
+    }
+};
+
+template <>
 struct BondedKind<InteractionKind::Cmap>
 {
     using Body = Cmap<double>;
@@ -120,16 +194,28 @@ struct BondedKind<InteractionKind::Cmap>
     }
 };
 
+// An optional third parameter is the scaled product of two charges, e^2. It replaces the product of the atoms' charges.
 template <>
 struct BondedKind<InteractionKind::Pair14>
 {
     using Body = ScaledPair<double>;
     static Body make(const InteractionParameters& p, const BondedContext& context)
     {
+        if (has_own_charges(p)) { return {p[0], p[1], context.coulomb * p[2]}; }
         const auto charge = [&](int i) {
             return context.molecule.atoms[static_cast<std::size_t>(context.interaction.atoms[i])].charge;
         };
         return {p[0], p[1], context.charge_scale * charge(0) * charge(1)};
+    }
+};
+
+template <>
+struct BondedKind<InteractionKind::NonbondedPair>
+{
+    using Body = ScaledPair<double>;
+    static Body make(const InteractionParameters& p, const BondedContext& context)
+    {
+        return {p[0], p[1], context.coulomb * p[2]};
     }
 };
 
@@ -149,7 +235,7 @@ struct BondedKind<InteractionKind::AngleRestraint>
     using Body = AngleRestraint<double>;
     static Body make(const InteractionParameters& p, const BondedContext&)
     {
-        // 1 - cos(n (theta - theta0)) = 1 + cos(n theta - (n theta0 + pi)), the same for n and -n
+        // 1 - cos(n (theta - theta0)) = 1 + cos(n theta - (n theta0 + pi)), which is the same for n and -n
         const int multiplicity = static_cast<int>(std::abs(std::lrint(p[2])));
         const double phase = multiplicity * p[0] * units::degree;
         return {{-std::cos(phase), -std::sin(phase), p[1], multiplicity}};

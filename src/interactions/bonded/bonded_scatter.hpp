@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the atoms of a bonded term to its difference vectors, and from the forces on those back to its atoms: for any number of
-// atoms, on host and device. bonded_body.hpp says which vector leads from where to where.
+// Computes the difference vectors of a bonded term from its atoms, and the forces on atoms from forces on the
+// vectors. It works for any number of atoms, on host and device. bonded_body.hpp says which atoms each vector joins.
 #pragma once
 
 #include "base/numerics.hpp"
@@ -9,7 +9,7 @@
 
 namespace parhelion {
 
-// tilted: as of PeriodicBox::nearest().
+// Computes the difference vectors of a term, nm. `tilted` means the same as in PeriodicBox::nearest().
 template <bool tilted = true, class N, int atoms, int vectors>
 PARHELION_HD void differences(const PeriodicBox<N>& box, const Vec3<typename N::Fixed> (&x)[atoms], Vec3<double> (&d)[vectors])
 {
@@ -18,8 +18,8 @@ PARHELION_HD void differences(const PeriodicBox<N>& box, const Vec3<typename N::
     for (int i = 1; i < vectors; ++i) { d[i] = box.template nearest<tilted>(x[i + 1], x[i]); }
 }
 
-// Calls add(a, force on atom a of the term). The sums are of converted forces, so that in fixed point they cancel to the last
-// bit.
+// Calls add(a, force on atom a of the term). Forces are converted before
+// they are summed, so that in fixed point they cancel to the last bit.
 template <class Sum, int vectors, class Add>
 PARHELION_HD void scatter(const Vec3<double> (&force)[vectors], Add&& add)
 {

@@ -33,12 +33,12 @@ void for_each_restraint(const Topology& topology, InteractionKind kind, Visit&& 
     }
 }
 
-// Of the restraints in the first of every row of like molecules: flat-bottomed ones count for atoms without a harmonic one.
+// Returns the centre of mass of all restrained atoms, each counted once, in the first molecule of each row of like molecules.
 Vec3<double> reference_centre(const Topology& topology, const std::vector<Vec3<double>>& reference)
 {
     Vec3<double> centre;
     double mass = 0;
-    std::string last_name; // of copies that are frozen differently, too
+    std::string last_name; // copies that are frozen differently share a name
     for (const MoleculeBlock& block : topology.blocks)
     {
         const MoleculeType& type = topology.molecule_types[static_cast<std::size_t>(block.type)];
@@ -63,7 +63,7 @@ Vec3<double> reference_centre(const Topology& topology, const std::vector<Vec3<d
     return centre;
 }
 
-// How reference positions follow the box.
+// Converts reference positions to the form in which they follow the box: a fraction of the box and an offset.
 class References
 {
 public:
@@ -77,7 +77,7 @@ public:
     HeldAtom of(std::int64_t atom) const
     {
         const Vec3<double>& position = positions_[static_cast<std::size_t>(atom)];
-        // The part of the position that follows the box.
+        // `scaled` is the part of the position that scales with the box.
         const Vec3<double> scaled = scaling_ == RefcoordScaling::All ? position : centre_;
         return {atom, box_.to_fractions(scaled), position - scaled};
     }
@@ -89,7 +89,7 @@ private:
     RefcoordScaling scaling_;
 };
 
-// The axes that count in GROMACS' geometries 1 to 8.
+// Returns the axes that are restrained in GROMACS' geometries 1 to 8.
 Vec3<double> counted_axes(double geometry)
 {
     constexpr double axes[][3] = {{1, 1, 1}, {1, 1, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};

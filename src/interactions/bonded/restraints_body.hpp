@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The maths of one position restraint, on host and device: see restraints.hpp.
+// The formulas of one position restraint (restraints.hpp), for host and device.
 #pragma once
 
 #include "interactions/bonded/restraints.hpp"
@@ -13,10 +13,10 @@ struct RestraintForce
 {
     Vec3<double> f; // kJ/mol/nm
     double energy = 0;
-    Vec3<double> virial; // its diagonal, kJ/mol; there is no more
+    Vec3<double> virial; // diagonal of the virial, kJ/mol; other elements are 0
 };
 
-// Force and energy of an atom that is `away` (nm) from its reference position.
+// Returns force and energy of an atom at the distance vector `away` (nm) from its reference position.
 PARHELION_HD inline RestraintForce pull_back(const PositionRestraint& restraint, const Vec3<double>& away)
 {
     RestraintForce result;
@@ -25,7 +25,7 @@ PARHELION_HD inline RestraintForce pull_back(const PositionRestraint& restraint,
     return result;
 }
 
-// In the middle of an inverted one there is no direction, hence no force.
+// Does the same for a flat-bottomed restraint. At the centre of an inverted restraint the force is zero, as it has no direction.
 PARHELION_HD inline RestraintForce pull_back(const FlatBottomRestraint& restraint, const Vec3<double>& away)
 {
     Vec3<double> counted;

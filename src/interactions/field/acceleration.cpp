@@ -11,7 +11,7 @@ namespace parhelion {
 
 namespace {
 
-// The acceleration of the centre of mass of all atoms.
+// Returns the acceleration of the centre of mass of all atoms.
 Vec3<double> mean_acceleration(const Topology& topology, const GroupAcceleration& acceleration)
 {
     Vec3<double> force;
@@ -45,7 +45,7 @@ GroupAcceleration make_acceleration(const System& system, const RunParameters& p
         const auto index = static_cast<std::uint8_t>(made.of_group.size());
         made.of_group.push_back(group.acceleration);
         const auto named = system.groups.find(group.name);
-        if (named == system.groups.end()) { std::ranges::fill(made.group_of_atom, index); } // System
+        if (named == system.groups.end()) { std::ranges::fill(made.group_of_atom, index); } // the group is System
         else
         {
             for (const std::int64_t atom : named->second) { made.group_of_atom[static_cast<std::size_t>(atom)] = index; }
@@ -55,7 +55,7 @@ GroupAcceleration make_acceleration(const System& system, const RunParameters& p
     const Vec3<double> mean = mean_acceleration(system.topology, made);
     for (int d = 0; d < 3; ++d)
     {
-        if (std::abs(mean[d]) * system.topology.total_mass() <= 1e-6) { continue; } // u nm/ps^2, as GROMACS
+        if (std::abs(mean[d]) * system.topology.total_mass() <= 1e-6) { continue; } // u nm/ps^2, GROMACS' limit
         for (Vec3<double>& a : made.of_group) { a[d] -= mean[d]; }
     }
     return made;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant accelerations of groups of atoms (acc-grps, accelerate of the .mdp): f_i = m_i a. As in GROMACS they have no energy
-// and no virial, and so the total energy is not conserved. Cost: a pass over the atoms.
+// Constant accelerations of groups of atoms (acc-grps, accelerate of the .mdp): f_i = m_i a. As in GROMACS
+// they contribute no energy and no virial, so the total energy is not conserved. Cost: a pass over the atoms.
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -15,17 +15,17 @@ namespace parhelion {
 
 struct GroupAcceleration
 {
-    std::vector<std::uint8_t> group_of_atom; // by global atom; empty: there are none
-    std::vector<Vec3<double>> of_group;      // nm/ps^2; the first is that of all atoms that are in no group
+    std::vector<std::uint8_t> group_of_atom; // index into of_group, by global atom; empty if no group is accelerated
+    std::vector<Vec3<double>> of_group;      // nm/ps^2; the first is for atoms that are in no group
 
     bool acts() const { return !of_group.empty(); }
 };
 
-// As GROMACS' preprocessor does, takes the mean acceleration of the whole system away if motion of the centre of mass is removed.
-// Precondition: the groups exist, at most 255, and share no atoms.
+// Returns the accelerations. If centre-of-mass motion is removed, the system's mean acceleration is subtracted,
+// as in GROMACS' preprocessor. Precondition: the groups exist, are at most 255, and share no atoms.
 GroupAcceleration make_acceleration(const System& system, const RunParameters& parameters);
 
-// Adds the forces on home atoms to state.f.
+// Adds the forces of the acceleration on home atoms to state.f.
 template <class N>
 void add_acceleration(CpuQueue& queue, const GroupAcceleration& acceleration, ParticleState<N>& state);
 

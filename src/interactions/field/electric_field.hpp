@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A uniform electric field, constant, oscillating or pulsed (electric-field-x, -y, -z of the .mdp): f_i = q_i E(t). As in GROMACS
-// it has no energy and no virial, and so the total energy is not conserved. Cost: a pass over the atoms.
+// A uniform electric field, constant, oscillating or pulsed (electric-field-x, -y, -z of the .mdp): f_i = q_i E(t). As
+// in GROMACS it contributes no energy and no virial, so the total energy is not conserved. Cost: a pass over the atoms.
 #pragma once
 
 #include "base/units.hpp"
@@ -15,9 +15,9 @@ namespace parhelion {
 struct UniformField
 {
     ElectricField axis[3];
-    double start_time = 0, dt = 0; // ps; of step 0, of a step
+    double start_time = 0, dt = 0; // time of step 0, and length of a step, ps
 
-    // kJ/mol/nm/e, at a step.
+    // Returns the field at a step, kJ/mol/nm/e.
     PARHELION_HD Vec3<double> at(std::int64_t step) const
     {
         const double time = start_time + static_cast<double>(step) * dt;
@@ -28,7 +28,7 @@ struct UniformField
     bool acts() const { return axis[0].amplitude != 0 || axis[1].amplitude != 0 || axis[2].amplitude != 0; }
 
 private:
-    // V/nm. Only a pulse has a centre, as in GROMACS.
+    // Returns the field along one axis, V/nm. As in GROMACS, only a pulse has a centre.
     PARHELION_HD static double strength(const ElectricField& field, double time)
     {
         if (field.width == 0) { return field.amplitude * cos(field.omega * time); }
@@ -38,7 +38,7 @@ private:
 };
 UniformField make_electric_field(const RunParameters& parameters);
 
-// Adds the forces on home atoms to state.f.
+// Adds the forces of the field on home atoms to state.f.
 template <class N>
 void add_electric_field(CpuQueue& queue, const UniformField& field, std::int64_t step, ParticleState<N>& state);
 

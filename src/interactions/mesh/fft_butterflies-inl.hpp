@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discrete transforms of 2, 3, 4, 5, 7 and 8 complex numbers, over an operations policy. Text that two namespaces include, each
-// with its Ops: vectors of an instruction set (line_fft-inl.hpp), lanes of a GPU (gpu/block_fft.cuh). PARHELION_BUTTERFLY is how
-// a function is declared there.
+// Discrete Fourier transforms of 2, 3, 4, 5, 7 and 8 complex numbers, over an operations policy Ops. Two namespaces
+// include this text, each with its own Ops: for vectors of an instruction set (line_fft-inl.hpp) and for lanes of a
+// GPU (gpu/fft/block_fft.cuh). Each namespace defines PARHELION_BUTTERFLY as the specifier of its functions.
 //
-// Ops has Real, V, Complex {V re, im}, set(Real), add(a, b), sub(a, b), mul(a, b), mul_add(a, b, c) = a b + c, mul_sub(a, b, c) =
-// a b - c, both rounded once where the processor can, and neg(a).
+// Ops has Real, V, Complex {V re, im}, set(Real), add(a, b), sub(a, b), mul(a, b) and neg(a). It has
+// mul_add(a, b, c) = a b + c and mul_sub(a, b, c) = a b - c, which round once if the processor can.
 
 template <class Ops>
 struct Butterflies
@@ -27,7 +27,7 @@ struct Butterflies
         return {Ops::mul_sub(a.re, re, Ops::mul(a.im, im)), Ops::mul_add(a.re, im, Ops::mul(a.im, re))};
     }
 
-    // The transform of `radix` numbers in place.
+    // Transforms `radix` numbers in place.
     template <int radix>
     static PARHELION_BUTTERFLY void transform(Complex (&a)[radix])
     {
@@ -53,7 +53,7 @@ struct Butterflies
             PARHELION_UNROLL
             for (int k = 0; k < 4; ++k) { a[k] = add(even[k], odd[k]), a[k + 4] = sub(even[k], odd[k]); }
         }
-        else // odd: numbers j and radix - j have conjugate roots
+        else // odd radix: numbers j and radix - j have conjugate roots
         {
             constexpr int pairs = radix / 2;
             Complex sums[pairs], differences[pairs], result[radix];
@@ -86,7 +86,7 @@ struct Butterflies
     }
 
 private:
-    // cos and sin of 2 pi i / radix.
+    // Returns the cosine (or sine, in the next function) of 2 pi i / radix.
     template <int radix>
     static PARHELION_BUTTERFLY constexpr double cosine(int i)
     {

@@ -11,12 +11,12 @@ namespace parhelion {
 
 namespace {
 
-// Of a wave along one axis.
+// The properties of a wave along one axis.
 struct AxisWave
 {
     double m = 0;                // wave number, 1/nm
-    double weight2 = 0;          // square of the weight of the wave itself
-    double sum = 0, moment2 = 0; // sum of squares of weights of all aliases, and of their wave numbers times these
+    double weight2 = 0;          // squared weight of alias 0
+    double sum = 0, moment2 = 0; // over all aliases: sum of squared weights, and of these times wave numbers
     double gauss = 0;            // exp(-pi^2 m^2 / beta^2)
 };
 
@@ -34,7 +34,7 @@ std::vector<AxisWave> axis_waves(int points, int order, double edge, double beta
         double total = 0, squares = 0, moments = 0;
         for (int alias = -farthest_alias; alias <= farthest_alias; ++alias)
         {
-            // The transform of a spline, sinc(fraction + alias)^order, by its value at alias 0.
+            // `weight` is the transform of a spline, sinc(fraction + alias)^order, over its value at alias 0.
             const double weight =
                 wave == 0 ? (alias == 0 ? 1 : 0) : std::pow((alias % 2 == 0 ? 1 : -1) * fraction / (fraction + alias), order);
             const double m = (wave + alias * points) / edge;
@@ -53,7 +53,7 @@ double EwaldForceError::total() const { return std::hypot(cutoff, mesh); }
 EwaldForceError ewald_force_error(const Topology& topology, const RunParameters& run, const std::array<int, 3>& points,
                                   const Box<double>& box)
 {
-    double charge2 = 0, atoms = 0; // sum of squared charges
+    double charge2 = 0, atoms = 0; // charge2: sum of squared charges
     for (const MoleculeBlock& block : topology.blocks)
     {
         for (const Atom& atom : topology.molecule_types[static_cast<std::size_t>(block.type)].atoms)
@@ -67,7 +67,7 @@ EwaldForceError ewald_force_error(const Topology& topology, const RunParameters&
     EwaldForceError error;
     error.cutoff = 2 * scale / std::sqrt(rc * volume) * std::exp(-beta * beta * rc * rc);
 
-    const Vec3<double> edge = box.edge_lengths(); // as if at right angles: an estimate
+    const Vec3<double> edge = box.edge_lengths(); // edges are taken as perpendicular, which is enough for an estimate
     const auto x = axis_waves(points[0], run.pme_order, edge.x, beta), y = axis_waves(points[1], run.pme_order, edge.y, beta),
                z = axis_waves(points[2], run.pme_order, edge.z, beta);
     double sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transform of line_fft.hpp on vectors, one line in each lane. Included once per instruction set by Highway's foreach_target.
+// The transform of line_fft.hpp on vectors, one line in each lane. Highway includes this file once per instruction set.
 
 #if defined(PARHELION_LINE_FFT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PARHELION_LINE_FFT_INL
@@ -20,18 +20,18 @@ namespace parhelion::mesh {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Complex numbers [point][lane], real and imaginary parts apart, and as much room again for every other pass.
+// Complex numbers [point][lane], real and imaginary parts apart. Every other pass writes to a second buffer of the same size.
 template <class Real>
 struct Lines
 {
     Real *re, *im, *other_re, *other_im;
 
-    // The inverse transform is the forward one with real and imaginary parts exchanged.
+    // Exchanges real and imaginary parts. The inverse transform is the forward transform between two such exchanges.
     void exchange_parts() { std::swap(re, im), std::swap(other_re, other_im); }
     void swap_sides() { std::swap(re, other_re), std::swap(im, other_im); }
 };
 
-// The operations of fft_butterflies-inl.hpp.
+// The operations policy for fft_butterflies-inl.hpp.
 template <class R>
 struct LineOps
 {
@@ -102,7 +102,7 @@ struct LineTransform
         }
     }
 
-    // A factor without a butterfly: sums of products.
+    // A pass whose factor has no butterfly. It computes sums of products.
     static void pass_of_prime(const typename LineFft<Real>::Pass& of, const Real* twiddles, const Real* roots,
                               const Lines<Real>& lines)
     {
@@ -127,7 +127,7 @@ struct LineTransform
         }
     }
 
-    // The result replaces the lines; pointers may have been exchanged.
+    // Replaces the lines by their transforms. May exchange the pointers in `lines`.
     static void forward(const LineFft<Real>& fft, Lines<Real>& lines)
     {
         for (const auto& of : fft.passes())
@@ -171,4 +171,4 @@ struct LineTransform
 } // namespace parhelion::mesh
 HWY_AFTER_NAMESPACE();
 
-#endif // per-target include guard
+#endif // end of the include guard, which is per instruction set

@@ -11,7 +11,7 @@ namespace parhelion {
 
 namespace {
 
-// Large butterflies first: fewer passes over the line.
+// Returns the radix of the next pass. Large butterflies come first: they need fewer passes over the line.
 int next_radix(int length)
 {
     for (const int radix : {8, 4, 5, 3, 2, 7})

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reciprocal-space part of smooth particle-mesh Ewald (Essmann et al., J. Chem. Phys. 103, 8577 (1995)) on CPUs.
 //
-//   spread   charges to a grid, by B-splines: a thread owns planes of the grid, and adds the charges of all atoms near them
-//   fft      along z and y, a plane at a time
-//   solve    along x: transform, multiply by the influence function, transform back
-//   fft      back along y and z: the grid holds potentials
-//   gather   forces, by the derivatives of the splines
+//   spread   adds charges to a grid, by B-splines; a thread owns planes of the grid and adds the charges of all atoms near them
+//   fft      transforms charges along z and y, a plane at a time
+//   solve    transforms along x, multiplies by the influence function, and transforms back
+//   fft      transforms back along y and z, so that the grid holds potentials
+//   gather   computes forces from the potentials, by the derivatives of the splines
 //
-// Tin-foil boundary; a net charge is neutralised by a uniform background. Excluded pairs and the self energy belong to the pair
-// forces (interactions/pair/nonbonded.hpp). Forces do not add up to zero exactly: the error of the grid (Essmann et al., section
-// 4).
+// The boundary condition is tin-foil. A uniform background neutralises a net charge. Excluded
+// pairs and the self energy belong to the pair forces (interactions/pair/nonbonded.hpp). The sum
+// of forces is not exactly zero, because of the error of the grid (Essmann et al., section 4).
 #pragma once
 
 #include "base/box.hpp"
@@ -22,7 +22,7 @@
 
 namespace parhelion {
 
-// The numbers on some planes of a grid, [plane][y][row]: charges, from which potentials are made.
+// The numbers on some planes of a grid, [plane][y][row]: first the charges, then the potentials that are computed from them.
 template <class N>
 class MeshGrid
 {
@@ -35,38 +35,38 @@ public:
     {
         return points * (sizeof(Real) + (N::summation == Summation::Reproducible ? sizeof(ChargeSum) : 0));
     }
-    ChargeSum* charges(); // reproducible policies keep sums of their own
+    ChargeSum* charges(); // returns the array for charges, which is a separate one in reproducible policies
     Real* values() { return values_.data(); }
-    // Makes numbers of the sums of charges [begin, end).
+    // Converts the sums of charges at indices [begin, end) to numbers.
     void finish_charges(std::size_t begin, std::size_t end);
 
 private:
-    AlignedVector<ChargeSum> charges_; // of reproducible policies only
+    AlignedVector<ChargeSum> charges_; // unused unless the policy is reproducible
     AlignedVector<Real> values_;
 };
 
-// The whole grid.
+// The mesh of a rank that has the whole grid.
 template <class N>
 class Mesh
 {
 public:
-    Mesh() = default; // of a run without PME
+    Mesh() = default; // makes an empty object, for a run without PME
     explicit Mesh(const MeshParameters& parameters);
     Mesh(const Topology& topology, const RunParameters& run, const Box<double>& box);
 
     bool is_used() const { return order_ > 0; }
     const std::array<int, 3>& points() const { return transforms_.layout().points; }
 
-    // Adds the forces of home atoms, weights.first times, to buffers.forces[thread] and, on request, the energy and virial, once,
-    // to buffers.energies[0]. The state holds all atoms of the system. In reproducible policies the result does not depend on
-    // threads or the order of atoms.
+    // Adds the forces on home atoms, times weights.first, to buffers.forces[thread]. On request adds
+    // energy and virial, once, to buffers.energies[0]. The state holds all atoms of the system. In
+    // reproducible policies the result depends neither on the number of threads nor on the order of atoms.
     void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
                  const MeshWeights& weights = {});
-    // Adds the forces of home atoms that compute() found for this state to state.f, weights.rest times.
+    // Adds the forces on home atoms that compute() found for this state, times weights.rest, to state.f.
     void add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state);
 
-    // Its parts, for who adds charges of atoms that are not in the state: which atoms get forces, from charges to potentials,
-    // with the sums of some rows of the spectrum, and forces.
+    // The following are the parts of compute(), for callers that also add charges of atoms outside of the state: sort
+    // the atoms that get forces, turn charges into potentials and sum some rows of the spectrum, and gather forces.
     const mesh::Layout& layout() const { return transforms_.layout(); }
     MeshGrid<N>& grid() { return grid_; }
     void sort(CpuQueue& queue, const ParticleState<N>& state);
@@ -82,10 +82,10 @@ private:
     MeshTransforms<Real> transforms_;
     MeshGrid<N> grid_;
     AlignedVector<Real> spectrum_;
-    std::vector<Real*> rows_, planes_; // of spectrum_: [x][y], and where planes begin
+    std::vector<Real*> rows_, planes_; // rows of spectrum_, [x][y]; first number of each of its planes
 };
 
-// compute() of Mesh<N> or RankMesh<N> where the run has PME and the step its mesh.
+// Calls compute() of Mesh<N> or RankMesh<N> if the run uses PME and the mesh is due in this step.
 template <class N, template <class> class AnyMesh>
 void compute_mesh(CpuQueue& queue, AnyMesh<N>& mesh, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
                   const MeshWeights& weights = {})

@@ -6,14 +6,14 @@
 
 namespace parhelion {
 
-// An atom of plane x reaches x ... x + order - 1.
+// Returns whether an atom of this plane, x, reaches one of planes_. It reaches planes x ... x + order - 1.
 template <class N>
 bool MeshAtoms<N>::reaches_planes(int plane) const
 {
     return plane < planes_.count || plane + order_ > layout_.points[0];
 }
 
-// By counting: each thread counts its slots by plane, and knows from the counts of all where its own go.
+// Sorts by counting: each thread counts its slots by plane, and finds their places from the counts of all threads.
 template <class N>
 void MeshAtoms<N>::sort(CpuQueue& queue, const ParticleState<N>& state, std::size_t clusters, const mesh::PlaneRange& of_planes)
 {
@@ -70,7 +70,7 @@ void MeshAtoms<N>::spread(CpuQueue& queue, const ParticleState<N>& state, Charge
     const int planes = layout_.points[0];
     queue.for_range(static_cast<std::size_t>(planes_.count), 1, [&](int, std::size_t begin, std::size_t end) {
         std::fill(charges + begin * layout_.plane(), charges + end * layout_.plane(), ChargeSum{});
-        // Atoms of these planes and of the order - 1 before reach them; no plane twice.
+        // Atoms of these planes, and of the order - 1 planes before them, reach these planes. No plane may be processed twice.
         const int first = static_cast<int>(begin), last = static_cast<int>(end), own = last - first;
         const int ahead = std::min(order_ - 1, planes - own);
         const auto spread_range = [&](int from, int to) {
@@ -80,7 +80,7 @@ void MeshAtoms<N>::spread(CpuQueue& queue, const ParticleState<N>& state, Charge
         };
         if (first - ahead < 0) { spread_range(first - ahead + planes, planes); }
         spread_range(std::max(0, first - ahead), last);
-        // What fell behind the end of a row belongs to its beginning.
+        // Charges behind the end of a row belong to the first points of the row.
         for (ChargeSum* row = charges + begin * layout_.plane(); row != charges + end * layout_.plane(); row += layout_.row)
         {
             const auto points = static_cast<std::size_t>(layout_.points[2]);
@@ -89,7 +89,7 @@ void MeshAtoms<N>::spread(CpuQueue& queue, const ParticleState<N>& state, Charge
     });
 }
 
-// forces(thread): where a thread adds. An atom is one thread's.
+// forces(thread) returns the array to which a thread adds. Each atom belongs to one thread.
 template <class N>
 template <class ForcesOfThread>
 void MeshAtoms<N>::gather_to(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight,

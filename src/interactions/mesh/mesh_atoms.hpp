@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mesh's atoms: sorted by the plane of the grid in which they begin, spread to planes and gathered from them. A thread owns
-// planes and adds the charges of all atoms that reach them, so that no two threads write one number.
+// The atoms of the mesh. MeshAtoms sorts them by the first plane of the grid that they reach, spreads charges to planes, and
+// gathers forces. A thread owns planes and adds the charges of all atoms that reach them, so no two threads write one number.
 //
-// The planes may be all of the grid or some neighbouring ones. Atoms add to those planes only and get what those contribute to
-// their force.
+// The planes may be the whole grid or some neighbouring planes of it. Atoms add
+// charges only to these planes, and get only the forces that these planes exert.
 #pragma once
 
 #include "interactions/force_buffers.hpp"
@@ -24,13 +24,13 @@ public:
     MeshAtoms() = default;
     MeshAtoms(const mesh::Layout& layout, int order) : layout_(layout), order_(order) {}
 
-    // Takes the charged atoms of the first `clusters` clusters that reach the planes. What follows is of these atoms.
+    // Selects the charged atoms of the first `clusters` clusters that reach the planes. The functions below use these atoms.
     void sort(CpuQueue& queue, const ParticleState<N>& state, std::size_t clusters, const mesh::PlaneRange& planes);
-    const std::vector<std::int32_t>& slots() const { return sorted_; } // by plane, then by slot
+    const std::vector<std::int32_t>& slots() const { return sorted_; } // returns them sorted by plane, then by slot
 
-    // charges: [planes][y][row], written whole.
+    // Spreads charges to the numbers [planes][y][row]. It overwrites all of these numbers.
     void spread(CpuQueue& queue, const ParticleState<N>& state, ChargeSum* charges) const;
-    // Adds the forces of potentials, `weight` times, to buffers.forces[thread], or to f, which has the slots of all these atoms.
+    // Adds the forces of potentials, times `weight`, to buffers.forces[thread] or, in the second function, to f, indexed by slot.
     void gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight,
                 ForceBuffers<N>& buffers) const;
     void gather(CpuQueue& queue, const ParticleState<N>& state, const Real* potentials, int weight,
@@ -46,10 +46,10 @@ private:
     mesh::Layout layout_;
     int order_ = 0;
     mesh::PlaneRange planes_;
-    std::vector<std::int32_t> plane_of_slot_;        // counted from the first of planes_; -1: no charge, or elsewhere
-    std::vector<std::int32_t> sorted_;               // slots by plane, then by slot
-    std::vector<std::size_t> first_of_plane_;        // in sorted_; one more than planes of the box
-    std::vector<std::vector<std::size_t>> in_plane_; // [thread][plane]: how many, then where they go
+    std::vector<std::int32_t> plane_of_slot_;        // by slot: first plane reached, within planes_; -1: none, or no charge
+    std::vector<std::int32_t> sorted_;               // slots, sorted by plane, then by slot
+    std::vector<std::size_t> first_of_plane_;        // index in sorted_ of each plane's first atom; one more than the planes
+    std::vector<std::vector<std::size_t>> in_plane_; // [thread][plane]: number of atoms; later the place of the next atom
 };
 
 } // namespace parhelion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mesh kernels in double: a file per precision, so that they compile side by side.
+// The mesh kernels in double. Each precision has its own file, so that they compile in parallel.
 #include "pairs/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE

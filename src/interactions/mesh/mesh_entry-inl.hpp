@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of mesh_kernels.hpp in one precision, each in the best instruction set there is. Included by a .cpp per precision,
-// which defines PARHELION_MESH_FAST and PARHELION_MESH_REPRODUCIBLE, its two policies; once per instruction set, so without a
-// guard.
+// Selects the kernels of mesh_kernels.hpp for one precision, in the best available instruction set. One
+// .cpp per precision includes this file, and defines its two policies, PARHELION_MESH_FAST and
+// PARHELION_MESH_REPRODUCIBLE. The file is included once per instruction set, so it has no include guard.
 #include "interactions/mesh/mesh_kernels-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of mesh_kernels.hpp, one source for every policy and instruction set. Included once per instruction set by
-// Highway's foreach_target, from a .cpp per precision.
+// The kernels of mesh_kernels.hpp, one source for every policy and instruction set. One .cpp
+// per precision includes this file, once per instruction set, through Highway's foreach_target.
 
 #if defined(PARHELION_MESH_KERNELS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PARHELION_MESH_KERNELS_INL
@@ -11,6 +11,7 @@
 
 #include "interactions/mesh/line_fft-inl.hpp"
 #include "interactions/mesh/mesh_kernels.hpp"
+#include "interactions/mesh/plane_transform-inl.hpp"
 #include "interactions/mesh/spline.hpp"
 
 #include "hwy/contrib/math/math-inl.h"
@@ -24,161 +25,7 @@ namespace parhelion::mesh {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class Real>
-Lines<Real> lines_in(Real* work, const Layout& layout)
-{
-    const std::size_t size = lines_size(layout) / 4;
-    return {work, work + size, work + 2 * size, work + 3 * size};
-}
-// The half spectrum of a plane between its two transforms, [y][kz], real parts, then imaginary parts.
-template <class Real>
-Real* plane_in(Real* work, const Layout& layout)
-{
-    return work + lines_size(layout);
-}
-
-// --- transforms of a plane
-
-// Two real lines are transformed as the parts of a complex one: Z = A + i B, and A(k) = (Z(k) + Z*(n - k)) / 2, B(k) = -i (Z(k) -
-// Z*(n - k)) / 2. A batch is as many pairs as a vector has lanes; what is missing of the last is its last line again.
-template <class Real>
-struct Plane
-{
-    using T = LineTransform<Real>;
-    using D = typename T::D;
-    using V = typename T::V;
-    using DIndex = hn::Rebind<hwy::MakeSigned<Real>, D>;
-    using Index = hn::Vec<DIndex>;
-    static constexpr std::size_t lanes = T::lanes;
-
-    // Where lines y, y + 1, ... begin, rows apart.
-    static HWY_INLINE Index rows_from(int y, int rows, std::size_t row)
-    {
-        const DIndex d;
-        const Index line =
-            hn::Min(hn::Iota(d, static_cast<hwy::MakeSigned<Real>>(y)), hn::Set(d, static_cast<hwy::MakeSigned<Real>>(rows - 1)));
-        return hn::Mul(line, hn::Set(d, static_cast<hwy::MakeSigned<Real>>(row)));
-    }
-
-    static void rows_forward(const Transforms<Real>& t, const Real* grid, Real* work)
-    {
-        const Layout& l = *t.layout;
-        Real *const re = plane_in(work, l), *const im = re + l.kz_plane();
-        const D d;
-        const V half = hn::Set(d, static_cast<Real>(0.5));
-        const auto n = static_cast<std::size_t>(l.points[2]);
-        for (int y = 0; y < l.points[1]; y += 2 * static_cast<int>(lanes))
-        {
-            const int y_b = y + static_cast<int>(lanes);
-            Lines<Real> lines = lines_in(work, l);
-            const Index from_a = rows_from(y, l.points[1], l.row), from_b = rows_from(y_b, l.points[1], l.row);
-            for (std::size_t z = 0; z < n; ++z)
-            {
-                T::store({hn::GatherIndex(d, grid + z, from_a), hn::GatherIndex(d, grid + z, from_b)}, lines.re, lines.im, z);
-            }
-            T::forward(*t.fft[2], lines);
-            const Index to_a = rows_from(y, l.points[1], l.kz_row), to_b = rows_from(y_b, l.points[1], l.kz_row);
-            for (std::size_t k = 0; k < static_cast<std::size_t>(l.kz()); ++k)
-            {
-                const auto z = T::load(lines.re, lines.im, k), mirror = T::load(lines.re, lines.im, k == 0 ? 0 : n - k);
-                hn::ScatterIndex(hn::Mul(half, hn::Add(z.re, mirror.re)), d, re + k, to_a);
-                hn::ScatterIndex(hn::Mul(half, hn::Sub(z.im, mirror.im)), d, im + k, to_a);
-                hn::ScatterIndex(hn::Mul(half, hn::Add(z.im, mirror.im)), d, re + k, to_b);
-                hn::ScatterIndex(hn::Mul(half, hn::Sub(mirror.re, z.re)), d, im + k, to_b);
-            }
-        }
-    }
-
-    static void rows_backward(const Transforms<Real>& t, Real* grid, Real* work)
-    {
-        const Layout& l = *t.layout;
-        const Real *const re = plane_in(work, l), *const im = re + l.kz_plane();
-        const D d;
-        const auto n = static_cast<std::size_t>(l.points[2]);
-        for (int y = 0; y < l.points[1]; y += 2 * static_cast<int>(lanes))
-        {
-            const int y_b = y + static_cast<int>(lanes);
-            Lines<Real> lines = lines_in(work, l);
-            const Index from_a = rows_from(y, l.points[1], l.kz_row), from_b = rows_from(y_b, l.points[1], l.kz_row);
-            for (std::size_t k = 0; k < static_cast<std::size_t>(l.kz()); ++k)
-            {
-                const V a_re = hn::GatherIndex(d, re + k, from_a), b_re = hn::GatherIndex(d, re + k, from_b);
-                V a_im = hn::GatherIndex(d, im + k, from_a), b_im = hn::GatherIndex(d, im + k, from_b);
-                // What has no mirror image is real. In a tilted box the influence function is not the same for both signs of the
-                // middle wave along x or y, and leaves an imaginary part, which is not the other line's.
-                if (t.influence->is_tilted && (k == 0 || 2 * k == n)) { a_im = b_im = hn::Zero(d); }
-                T::store({hn::Sub(a_re, b_im), hn::Add(a_im, b_re)}, lines.re, lines.im, k);
-                if (k > 0) { T::store({hn::Add(a_re, b_im), hn::Sub(b_re, a_im)}, lines.re, lines.im, n - k); }
-            }
-            T::backward(*t.fft[2], lines);
-            const Index to_a = rows_from(y, l.points[1], l.row), to_b = rows_from(y_b, l.points[1], l.row);
-            for (std::size_t z = 0; z < n; ++z)
-            {
-                const auto value = T::load(lines.re, lines.im, z);
-                hn::ScatterIndex(value.re, d, grid + z, to_a), hn::ScatterIndex(value.im, d, grid + z, to_b);
-            }
-        }
-        for (Real* row = grid; row != grid + l.plane(); row += l.row)
-        {
-            for (std::size_t z = n; z < l.row; ++z) { row[z] = row[z - n]; }
-        }
-    }
-
-    // Along y, a vector of kz at a time, from the plane in `work` to where its rows go.
-    static void columns_forward(const Transforms<Real>& t, Real* const* rows, Real* work)
-    {
-        const Layout& l = *t.layout;
-        const Real *const re = plane_in(work, l), *const im = re + l.kz_plane();
-        const D d;
-        for (std::size_t k = 0; k < l.kz_row; k += lanes)
-        {
-            Lines<Real> lines = lines_in(work, l);
-            for (std::size_t y = 0; y < static_cast<std::size_t>(l.points[1]); ++y)
-            {
-                T::store({hn::Load(d, re + y * l.kz_row + k), hn::Load(d, im + y * l.kz_row + k)}, lines.re, lines.im, y);
-            }
-            T::forward(*t.fft[1], lines);
-            for (std::size_t y = 0; y < static_cast<std::size_t>(l.points[1]); ++y)
-            {
-                T::store(T::load(lines.re, lines.im, y), rows[y] + k, rows[y] + l.kz_row + k, 0);
-            }
-        }
-    }
-    // The reverse.
-    static void columns_backward(const Transforms<Real>& t, const Real* const* rows, Real* work)
-    {
-        const Layout& l = *t.layout;
-        Real *const re = plane_in(work, l), *const im = re + l.kz_plane();
-        for (std::size_t k = 0; k < l.kz_row; k += lanes)
-        {
-            Lines<Real> lines = lines_in(work, l);
-            for (std::size_t y = 0; y < static_cast<std::size_t>(l.points[1]); ++y)
-            {
-                T::store(T::load(rows[y] + k, rows[y] + l.kz_row + k, 0), lines.re, lines.im, y);
-            }
-            T::backward(*t.fft[1], lines);
-            for (std::size_t y = 0; y < static_cast<std::size_t>(l.points[1]); ++y)
-            {
-                T::store(T::load(lines.re, lines.im, y), re + y * l.kz_row + k, im + y * l.kz_row + k, 0);
-            }
-        }
-    }
-};
-
-template <class Real>
-void run_forward_plane(const Transforms<Real>& transforms, const Real* grid, Real* const* rows, Real* work)
-{
-    Plane<Real>::rows_forward(transforms, grid, work);
-    Plane<Real>::columns_forward(transforms, rows, work);
-}
-template <class Real>
-void run_backward_plane(const Transforms<Real>& transforms, const Real* const* rows, Real* grid, Real* work)
-{
-    Plane<Real>::columns_backward(transforms, rows, work);
-    Plane<Real>::rows_backward(transforms, grid, work);
-}
-
-// --- along x, and the multiplication by G between the transforms
+// --- transforms along x, and the multiplication by G between them
 
 template <class Real>
 struct Solver
@@ -188,13 +35,13 @@ struct Solver
     using V = typename T::V;
     static constexpr std::size_t lanes = T::lanes;
 
-    // Multiplies the transforms of a vector of kz by G.
+    // Multiplies transforms at a vector of kz by the influence function G.
     template <bool sums_wanted, bool tilted>
     static HWY_INLINE void multiply(const Layout& l, const Influence<Real>& g, std::size_t y, std::size_t k,
                                     const Lines<Real>& lines, [[maybe_unused]] LineSums* sums)
     {
         const D d;
-        // m_y and m_z of the row; in a tilted box less lean_y and lean_z times m_x.
+        // my and mz are m_y and m_z of the row. In a tilted box lean_y and lean_z, each times m_x, are subtracted from them.
         const Real my = g.m[1][y];
         V mz = hn::Load(d, g.m[2].data() + k);
         if constexpr (tilted) { mz = hn::Sub(mz, hn::Set(d, g.lean_zy * my)); }
@@ -237,7 +84,7 @@ struct Solver
                                   sum(h_sum) * yy * yy,
                                   sum(hn::Mul(h_sum, mz)) * yy,
                                   sum(hn::Mul(h_sum, mz2))};
-            if constexpr (tilted) // these were of m_y and m_z of the row
+            if constexpr (tilted) // my and mz are still m_y and m_z
             {
                 const double a = g.lean_y, b = g.lean_z, xy = elements[1], xz = elements[2];
                 elements[1] -= a * xx_sum;
@@ -288,20 +135,20 @@ void run_solve(const Transforms<Real>& transforms, const SpectrumRow<Real>& row,
 
 // --- atoms
 
-// Splines of a batch of atoms, an atom in each lane of a compiler vector, then point by point for one atom after another.
+// The splines of a batch of atoms, one atom in each lane of a compiler vector. The atoms' points are then processed in turn.
 template <class N, int order>
 struct AtomBatch
 {
     using Real = typename N::Real;
     static constexpr int batch = 8;
     using Lanes __attribute__((vector_size(batch * sizeof(Real)))) = Real;
-    static constexpr int z_lanes = order <= 4 ? 4 : 8; // numbers along z that are worked on at a time
+    static constexpr int z_lanes = order <= 4 ? 4 : 8; // numbers along z that are processed at a time
     using D = hn::CappedTag<Real, z_lanes>;
     static constexpr int vectors = z_lanes / static_cast<int>(hn::MaxLanes(D()));
 
     std::int32_t slot[batch], point[3][batch];
     Real charge[batch];
-    Lanes weight[3][z_lanes] = {}, derivative[3][z_lanes] = {}; // of points behind the last, 0
+    Lanes weight[3][z_lanes] = {}, derivative[3][z_lanes] = {}; // 0 for points behind the last one
 
     HWY_INLINE void load(const Atoms<N>& atoms, const std::int32_t* slots, int count)
     {
@@ -327,7 +174,7 @@ struct AtomBatch
             for (int j = 0; j < order; ++j) { weight[d][j] = w[j], derivative[d][j] = dw[j]; }
         }
     }
-    // An atom's weights along z, or their derivatives, those of vector v.
+    // Returns the weights of atom a along z, or their derivatives, for its vector v.
     HWY_INLINE hn::Vec<D> along_z(const Lanes (&of_axis)[3][z_lanes], int a, int v) const
     {
         const hn::Rebind<hwy::MakeSigned<Real>, D> index;
@@ -335,7 +182,7 @@ struct AtomBatch
         const Real* const first = reinterpret_cast<const Real*>(of_axis[2]) + v * static_cast<int>(hn::MaxLanes(D())) * batch + a;
         return hn::GatherIndex(D(), first, hn::Mul(hn::Iota(index, 0), hn::Set(index, stride)));
     }
-    // Where the atom's rows begin in its planes.
+    // Finds where the rows of atom a begin in its planes.
     HWY_INLINE void rows(const Layout& layout, int a, std::size_t (&row)[order]) const
     {
         for (int j = 0; j < order; ++j)
@@ -345,7 +192,7 @@ struct AtomBatch
             row[j] = static_cast<std::size_t>(y) * layout.row + static_cast<std::size_t>(point[2][a]);
         }
     }
-    // Counted from the first of the grid's planes.
+    // Returns the index of the plane of the atom's point j, counted from the first plane of the grid.
     HWY_INLINE std::size_t plane(const Layout& layout, int a, int j) const
     {
         const int x = point[0][a] + j;
@@ -403,8 +250,8 @@ void spread_atoms(const Atoms<N>& atoms, int first_plane, int end_plane, ChargeS
     }
 }
 
-// Sums over an atom's points on one plane, or several, that are left to be added up along z: with the derivative along x, with
-// that along y, with neither.
+// Sums over an atom's points on one or several planes, for each z. Three sums are kept:
+// with the derivative along x, with the derivative along y, and without a derivative.
 template <class V, int vectors>
 struct GradientLines
 {
@@ -468,7 +315,7 @@ void gather_atoms(const Atoms<N>& atoms, const typename N::Real* grid, const Gra
                 const std::size_t x = b.plane(layout, a, jx);
                 if (x >= static_cast<std::size_t>(atoms.planes.count)) { continue; }
                 const typename N::Real* const plane = grid + x * layout.plane();
-                V value[Batch::vectors], slope[Batch::vectors]; // along y, of each z
+                V value[Batch::vectors], slope[Batch::vectors]; // sums along y, for each z
                 for (int v = 0; v < Batch::vectors; ++v) { value[v] = slope[v] = hn::Zero(d); }
                 for (int jy = 0; jy < order; ++jy)
                 {
@@ -513,4 +360,4 @@ void run_gather(const Atoms<N>& atoms, const typename N::Real* grid, const Gradi
 } // namespace parhelion::mesh
 HWY_AFTER_NAMESPACE();
 
-#endif // per-target include guard
+#endif // end of the include guard, which is per instruction set

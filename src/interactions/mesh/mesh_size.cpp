@@ -14,7 +14,7 @@ namespace parhelion {
 namespace {
 
 constexpr int small_sizes[] = {6, 8, 10, 12, 14, 16, 20, 24, 25, 28, 32, 36, 40, 42, 44};
-// Above these: multiples of 4 that are one of `bases` times a power of 2.
+// The sizes of larger grids are multiples of 4: one of `bases` times a power of 2.
 constexpr int bases[] = {48, 50, 52, 54, 56, 60, 64, 70, 72, 75, 80, 81, 84};
 
 int good_size(int least)
@@ -30,7 +30,7 @@ int good_size(int least)
         const int size = factor * base;
         if (size >= least && size % 4 == 0 && size != 140) { return size; }
     }
-    throw ContractError("no grid size is large enough"); // 84 * factor is
+    throw ContractError("no grid size is large enough"); // 84 * factor is large enough
 }
 
 } // namespace
@@ -51,9 +51,9 @@ std::array<int, 3> mesh_size(const RunParameters& run, const Box<double>& box)
 
 std::vector<double> spline_moduli(int order, int points)
 {
-    // M_order at 1 ... order - 1, by M_k(u) = (u M_(k-1)(u) + (k - u) M_(k-1)(u - 1)) / (k - 1).
+    // Computes M_order at 1 ... order - 1, by M_k(u) = (u M_(k-1)(u) + (k - u) M_(k-1)(u - 1)) / (k - 1).
     std::vector<double> spline(static_cast<std::size_t>(order) + 1, 0);
-    spline[1] = 1; // M_2
+    spline[1] = 1; // M_2 at 1
     for (int k = 3; k <= order; ++k)
     {
         for (int u = k - 1; u >= 1; --u)

@@ -11,11 +11,11 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::size_t vector_size = 8; // rows end at multiples of it
+constexpr std::size_t vector_size = 8; // rows end at multiples of this number of elements
 
 std::size_t rounded_up(std::size_t n) { return (n + vector_size - 1) / vector_size * vector_size; }
 
-// Energies and virials add up over rows in any order where sums are reproducible.
+// Adds the energy and virial of a line. In reproducible policies the order of rows does not matter.
 template <class N>
 void add_line_sums(EnergySums<N>& energies, const mesh::LineSums& sums)
 {
@@ -41,8 +41,8 @@ MeshTransforms<Real>::MeshTransforms(const MeshParameters& parameters) : paramet
     sums_.resize(static_cast<std::size_t>(layout_.points[1]));
 }
 
-// Wave numbers and the factors of the influence function. Index k is wave k or, in the upper half, k - n: GROMACS, too, takes the
-// middle one of an even n as negative, but along z, which tells where the box is tilted, as positive.
+// Computes wave numbers and the factors of the influence function. Index k is wave k or, in the upper half, k - n.
+// As in GROMACS, the middle wave of an even n is negative, but positive along z. This matters only in a tilted box.
 template <class Real>
 void MeshTransforms<Real>::follow_box(const Box<double>& box)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From charges on planes of the grid to potentials there: transforms of planes along z and y, of rows of the spectrum along x,
-// and the influence function between them.
+// Computes potentials from charges on planes of the grid. It transforms planes along z and y,
+// transforms rows of the spectrum along x, multiplies by the influence function, and transforms back.
 //
-// A plane's spectrum is one row for each y, and a row of the spectrum along x has its parts on all planes. Where rows lie is the
-// caller's affair: all in one array, or each in a message to whoever solves it. What happens to a plane or a row does not depend
-// on the others, hence not on who does it.
+// The spectrum of a plane has one row for each y. A row of the spectrum along x has parts on all planes.
+// The caller says where rows are in memory: all in one array, or each in a message to the rank that
+// solves it. The result of a plane or a row does not depend on others, so every rank would get the same.
 #pragma once
 
 #include "base/box.hpp"
@@ -23,33 +23,33 @@ class MeshTransforms
 {
 public:
     MeshTransforms() = default;
-    // Of a run with PME.
+    // Prepares the transforms. Precondition: the run has PME.
     explicit MeshTransforms(const MeshParameters& parameters);
 
     const mesh::Layout& layout() const { return layout_; }
 
-    // Before the first solve() and whenever the box has changed. box: edges, nm.
+    // Updates the influence function. Call it before the first solve() and whenever the box has changed. box: edges, nm.
     void follow_box(const Box<double>& box);
 
-    // rows: [plane][y], where row y of the plane's spectrum goes, for as many planes as the grid has.
+    // Transforms all planes of the grid. rows: [plane][y], the place for row y of the plane's spectrum.
     void forward(CpuQueue& queue, const Real* charges, std::span<Real* const> rows);
-    // The reverse; behind a row of potentials stand copies of its first.
+    // Does the reverse of forward(). Behind each row of potentials it stores copies of the first points of that row.
     void backward(CpuQueue& queue, std::span<Real* const> rows, Real* potentials);
 
-    // Rows of the spectrum: [x], where the part of the first row that is of plane x is, and where its result goes, if anywhere;
-    // the next row is layout().spectrum_row() behind. `summed`: the rows whose energies and virials are kept on request.
+    // Rows of the spectrum. Element [x] says where the first row's part in plane x is, and where its result goes, if anywhere.
+    // The next row is layout().spectrum_row() behind. `summed`: rows whose energies and virials are kept on request.
     struct Rows
     {
-        mesh::PlaneRange rows, summed; // neither goes around the box
+        mesh::PlaneRange rows, summed; // ranges do not wrap around the box
         std::span<const Real* const> from;
         std::span<Real* const> to;
     };
     void solve(CpuQueue& queue, const Rows& rows, Compute compute);
 
-    // Adds what the last solve() has kept.
+    // Adds to `energies` the energies and virials that the last solve() has kept.
     template <class N>
     void add_energies(EnergySums<N>& energies) const;
-    // Adds the uniform background of a net charge: once for all who solve a part of the rows.
+    // Adds the energy of the uniform background of a net charge. Call it on one of the ranks that solve rows.
     template <class N>
     void add_background(EnergySums<N>& energies) const;
 
@@ -58,12 +58,12 @@ private:
     mesh::Transforms<Real> transforms() const;
 
     MeshParameters parameters_;
-    Box<double> box_; // that influence_ is of
+    Box<double> box_; // the box for which influence_ was computed
     mesh::Layout layout_;
-    std::vector<LineFft<Real>> fft_; // x, y, z
+    std::vector<LineFft<Real>> fft_; // transforms along x, y, z
     mesh::Influence<Real> influence_;
-    std::vector<AlignedVector<Real>> work_; // [thread]
-    std::vector<mesh::LineSums> sums_;      // by row
+    std::vector<AlignedVector<Real>> work_; // work area of each thread
+    std::vector<mesh::LineSums> sums_;      // sums of each row
 };
 
 } // namespace parhelion

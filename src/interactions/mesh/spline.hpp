@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cardinal B-splines of smooth PME (Essmann et al., J. Chem. Phys. 103, 8577 (1995), eqs. 3.4, 4.1).
 //
-// An atom at u grid spacings along an axis, i = floor(u), w = u - i, spreads its charge over the `order` points i + j, j = 0 ...
-// order - 1, with weights theta_j(w) that add up to 1.
+// An atom at u grid spacings along an axis, with i = floor(u) and w = u - i, spreads its
+// charge over `order` points i + j, j = 0 ... order - 1. The weights theta_j(w) add up to 1.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -14,7 +14,7 @@ namespace parhelion {
 
 inline constexpr int least_spline_order = 3, largest_spline_order = 8;
 
-// Calls body(std::integral_constant) with an order that is known when the program runs; for code with loops of constant length.
+// Calls body(std::integral_constant) for an order that is known only at run time, so that loops in body have constant length.
 template <class Body>
 void with_order(int order, Body&& body)
 {
@@ -35,7 +35,7 @@ void with_order(int order, Body&& body)
     }
 }
 
-// Weights of order k from those of order k - 1. V is Real, or a vector of it for as many atoms.
+// Computes the weights of order k from the weights of order k - 1. V is Real, or a vector of Reals for several atoms.
 template <class Real, class V>
 PARHELION_HD inline void raise_spline_order(int k, const V& w, V* weight)
 {
@@ -48,7 +48,7 @@ PARHELION_HD inline void raise_spline_order(int k, const V& w, V* weight)
     weight[0] = scale * ((Real{1} - w) * weight[0]);
 }
 
-// Weights at w in [0, 1] and their derivatives with respect to w: differences of the weights of the order below.
+// Computes the weights at w in [0, 1], and their derivatives by w: differences of the weights of the next lower order.
 template <int order, class Real, class V>
 PARHELION_HD inline void spline_weights(const V& w, V (&weight)[order], V (&derivative)[order])
 {
@@ -61,8 +61,8 @@ PARHELION_HD inline void spline_weights(const V& w, V (&weight)[order], V (&deri
     raise_spline_order<Real>(order, w, weight);
 }
 
-// Where an atom is among `points` grid points along an axis. A position is a fraction of the box (state/periodic_box.hpp), and
-// the product of fraction and points is exact: its whole part is `point`, in [0, points), the rest is `offset`, in [0, 1].
+// The place of an atom among `points` grid points along an axis. A position is a fraction of the box (state/periodic_box.hpp),
+// and its product with `points` is exact. The integer part is `point`, in [0, points), and the rest is `offset`, in [0, 1].
 template <class Real>
 struct MeshPlace
 {

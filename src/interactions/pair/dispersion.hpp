@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long-range dispersion correction: what the cut-off and the modifier take away from the attraction -c6/r^6, on the assumption
-// that beyond the cut-off, and in the mean within it, atoms are spread evenly.
+// Long-range dispersion correction: what the cut-off and the modifier take away from the attraction -c6/r^6, and if asked for
+// from the repulsion c12/r^12, on the assumption that beyond the cut-off, and in the mean within it, atoms are spread evenly.
 //
-// With <c6> the mean over all pairs of atoms that are not excluded, dV(r) = plain minus simulated potential for c6 = 1, and
-// density rho = N/V (GROMACS manual, "long-range dispersion corrections"):
-//   E   = N/2 <c6> (rho I - dV(0)),   I = int_0^inf 4 pi r^2 dV dr;  the last term takes out each atom's pair with itself
+// <c6> is the mean over all pairs of atoms that are not excluded. dV(r) is the plain potential minus the simulated
+// density rho = N/V (GROMACS manual, "long-range dispersion corrections"; the repulsion adds the same of <c12>):
+//   E   = N/2 <c6> (rho I - dV(0)),   I = int_0^inf 4 pi r^2 dV dr;  the last term removes each atom's pair with itself
 //   Xi  = -N/12 <c6> rho J,           J = int_0^inf 4 pi r^3 dF dr;  on each diagonal element of the virial
 //   P   = -2 Xi/V
-// The simulated potential is continuous for potential-shift and force-switch, and then J = 3 I; a plain cut-off misses the step's
-// force. Cost: three multiplications a step. The mean: types^2 plus the exclusions of one copy of each molecule type.
+// The simulated potential is continuous for potential-shift and force-switch, which makes J = 3 I. A plain cut-off lacks the
+// force of the step. Cost: three multiplications a step. The mean costs types^2, plus the exclusions of one copy of each type.
 #pragma once
 
 #include "base/units.hpp"
@@ -16,18 +16,20 @@
 #include "model/run_parameters.hpp"
 #include "model/topology.hpp"
 
+#include <vector>
+
 namespace parhelion {
 
 class DispersionTail
 {
 public:
-    DispersionTail() = default; // no correction: zero throughout
+    DispersionTail() = default; // makes an object without correction: all its values are zero
 
     PARHELION_HD double energy(double volume) const
     {
         return energy_per_density_ / volume + energy_constant_;
     }                                                                                        // kJ/mol; volume in nm^3
-    PARHELION_HD double virial(double volume) const { return virial_per_density_ / volume; } // kJ/mol, each diagonal element
+    PARHELION_HD double virial(double volume) const { return virial_per_density_ / volume; } // kJ/mol, for each diagonal element
     PARHELION_HD double pressure(double volume) const                                        // bar
     {
         return -2 * virial(volume) / volume * units::bar_per_kj_mol_nm3;
@@ -38,10 +40,12 @@ private:
     double energy_per_density_ = 0, energy_constant_ = 0, virial_per_density_ = 0;
 };
 
-// Honours lj_modifier, lj_cutoff, lj_switch and dispersion_correction; with DispersionCorrection::Energy the virial is zero.
+// Honours lj_modifier, lj_cutoff, lj_switch and dispersion_correction; with Energy and AllEnergy of the latter the virial is
+// zero.
 DispersionTail make_dispersion_correction(const Topology& topology, const RunParameters& parameters);
 
-// The mean c6 over all pairs of atoms of the system but the excluded ones, kJ/mol nm^6; 0 if there is no such pair.
-double mean_dispersion(const Topology& topology);
+// The mean over all pairs of atoms of the system but the excluded ones of a matrix of their types, as Topology::c6; 0 if there is
+// no such pair.
+double mean_over_pairs(const Topology& topology, const std::vector<double>& of_types);
 
 } // namespace parhelion

@@ -13,8 +13,8 @@ namespace parhelion {
 
 namespace {
 
-// Relative deviation below which a table counts as following a rule: rounding of the force field reader, far below any real
-// parameter.
+// The relative deviation below which a table follows a rule. It allows for rounding
+// in the force field reader, and is far below any real difference of parameters.
 constexpr double rule_tolerance = 1e-13;
 
 bool near(double a, double b) { return std::abs(a - b) <= rule_tolerance * std::max(std::abs(a), std::abs(b)); }
@@ -35,7 +35,7 @@ bool is_geometric(const NonbondedParameters& p)
     return true;
 }
 
-// sigma and epsilon of a type; both zero for a type without interaction.
+// sigma and epsilon of a type. Both are zero for a type without interaction.
 struct SigmaEpsilon
 {
     double sigma = 0, epsilon = 0;
@@ -164,7 +164,7 @@ NonbondedTables<N>::NonbondedTables(NonbondedParameters parameters) : parameters
         }
         else
         {
-            // For the kernels a type whose parameters are zero does not interact at all.
+            // In the kernels, a type with parameters of zero has no interaction.
             for (std::size_t b = 0; b < types; ++b)
             {
                 const std::size_t ab = a * (types + 1) + b;
@@ -203,7 +203,7 @@ auto NonbondedTables<N>::slot_parameters(CpuQueue& queue, const PairList& list, 
 
 namespace {
 
-// The self energy of the atoms in the thread's share of home clusters.
+// Adds the self energy of the atoms in clusters begin .. end, this thread's part of the home clusters.
 template <class N>
 void add_self_energy(const NonbondedParameters& p, const ParticleState<N>& state, std::size_t begin, std::size_t end,
                      EnergySums<N>& energies)
@@ -243,7 +243,7 @@ void compute_nonbonded(CpuQueue& queue, NonbondedTables<N>& tables, const PairLi
     const auto threads = static_cast<std::size_t>(queue.threads());
     const std::size_t total = list.entries();
     queue.run([&](int thread) {
-        // This thread's rows: those that begin in its share of all entries.
+        // This thread computes the rows that begin in its share of all entries.
         const auto t = static_cast<std::size_t>(thread);
         const std::size_t share_begin = total * t / threads, share_end = total * (t + 1) / threads;
         nonbonded::KernelArgs<N> args = common;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lennard-Jones and reaction-field forces of the pairs in a pair list.
+// Lennard-Jones and electrostatic forces of the pairs in a pair list, on CPUs. The laws of a pair are:
 //
 //   Lennard-Jones   V = c12 (r^-12 - s12(r)) - c6 (r^-6 - s6(r)) for r < rc, s constant (potential shift) or switching the
 //                   force off between r1 and rc (force switch: Chapter "Modified non-bonded interactions" of the GROMACS
@@ -29,50 +29,50 @@
 
 namespace parhelion {
 
-// How the c6 and c12 of a pair come from its atoms. The first two cost a few multiplications, the table two gathers a vector.
+// The rule for a pair's c6 and c12. The first two rules cost a few multiplications, Table costs two gathers per vector.
 enum class LjRule : std::uint8_t
 {
-    Geometric,        // c = sqrt(c_ii c_jj) holds throughout the table
-    LorentzBerthelot, // sigma = (sigma_i + sigma_j) / 2, epsilon = sqrt(epsilon_i epsilon_j) does
+    Geometric,        // c = sqrt(c_ii c_jj) holds for all pairs of types
+    LorentzBerthelot, // sigma = (sigma_i + sigma_j) / 2, epsilon = sqrt(epsilon_i epsilon_j) hold for all pairs of types
     Table,
 };
 
-// s_p(r) = constant + t^3 (a / 3 + b t / 4), t = max(0, r - r1); the force per c_p is p r^-(p+1) + t^2 (a + b t).
+// A force switch: s_p(r) = constant + t^3 (a / 3 + b t / 4), t = max(0, r - r1). Force per c_p: p r^-(p+1) + t^2 (a + b t).
 struct LjModifierTerm
 {
     double constant = 0, a = 0, b = 0;
 };
 
-// Force switch: value and derivative of the force of r^-p vanish at rc and are continuous at r1 (GROMACS manual, "Modified
-// non-bonded interactions").
+// Returns the force switch of r^-p. The force and its derivative are 0 at rc
+// and continuous at r1 (GROMACS manual, "Modified non-bonded interactions").
 LjModifierTerm force_switch(int p, double r1, double rc);
 
-// Potential switch: coefficient i = 0 ... 2 of u = t^3 (u0 + u1 t + u2 t^2), t = max(0, r - r1), which rises from 0 at r1 to 1 at
-// rc with two derivatives that vanish at both (GROMACS manual, as above).
+// Returns coefficient i = 0 ... 2 of the potential switch u = t^3 (u0 + u1 t + u2 t^2), t = max(0, r - r1).
+// u rises from 0 at r1 to 1 at rc. Its first two derivatives are 0 at r1 and rc (GROMACS manual, as above).
 double potential_switch(int i, double r1, double rc);
 
 struct NonbondedParameters
 {
-    double cutoff = 0;                                 // nm, of Coulomb forces and so of the pair list
-    double lj_cutoff = 0;                              // nm; shorter with PME only
+    double cutoff = 0;                                 // cut-off of Coulomb forces, and so of the pair list, nm
+    double lj_cutoff = 0;                              // nm; shorter than `cutoff` only with PME
     double coulomb_factor = 0;                         // f, kJ nm/(mol e^2)
-    double reaction_field_k = 0, reaction_field_c = 0; // nm^-3, nm^-1; with PME k is 0 and c the shift
-    Screening screening;                               // PME
-    LjModifierTerm dispersion, repulsion;              // p = 6, 12
-    double lj_switch = 0;                              // r1, nm; = lj_cutoff without a switch
-    bool switches_potential = false;                   // and not the force
+    double reaction_field_k = 0, reaction_field_c = 0; // nm^-3, nm^-1; with PME k is 0 and c is the potential shift
+    Screening screening;                               // for PME only
+    LjModifierTerm dispersion, repulsion;              // of r^-6 and r^-12
+    double lj_switch = 0;                              // r1, nm; lj_cutoff if there is no switch
+    bool switches_potential = false;                   // true if the switch acts on the potential, not the force
     int types = 0;
     std::vector<double> c6, c12; // [a * types + b]
     LjRule rule = LjRule::Table;
 };
 
-// Throws InputError if the Coulomb cut-off is shorter than that of Lennard-Jones, or longer without PME.
+// Returns the parameters. Throws InputError if the Coulomb cut-off is below the Lennard-Jones cut-off, or above it without PME.
 NonbondedParameters make_nonbonded(const Topology& topology, const RunParameters& run);
 
-// Of a unit charge, kJ/(mol e^2): its own reaction field, or the cloud of charge that the mesh holds of it.
+// Returns the self energy of a unit charge, kJ/(mol e^2), in its reaction field or in its screening charge on the mesh.
 double self_energy(const NonbondedParameters& parameters);
 
-// The parameters in the precision of N, and per slot for the order of the last pair list.
+// The parameters in the precision of N, by type and by slot. Slots have the order of atoms in the last pair list.
 template <class N>
 class NonbondedTables
 {
@@ -82,12 +82,12 @@ public:
     explicit NonbondedTables(NonbondedParameters parameters);
 
     const NonbondedParameters& parameters() const { return parameters_; }
-    // Per type: sqrt(6 c6), sqrt(12 c12) (Geometric) or sigma / 2, sqrt(24 epsilon) (LorentzBerthelot), and 0, 0 for fillers.
+    // By type: sqrt(6 c6), sqrt(12 c12) (Geometric); sigma / 2, sqrt(24 epsilon) (LorentzBerthelot); 0, 0 for fillers.
     const std::vector<Real>& type_parameters() const { return type_parameters_; }
-    // 6 c6, 12 c12 of [a * (types + 1) + b]; Table only.
+    // 6 c6 and 12 c12 of types a and b at [a * (types + 1) + b]; for LjRule::Table only.
     const std::vector<Real>& pair_parameters() const { return pair_parameters_; }
 
-    // Per cluster: 8 charges times sqrt(f), 8 first and 8 second type parameters. Brought up to date when the list is new.
+    // Returns, for each cluster, 8 charges times sqrt(f), 8 first and 8 second parameters. It updates them if the list is new.
     const Real* slot_parameters(CpuQueue& queue, const PairList& list, const ParticleState<N>& state);
     const std::int32_t* slot_types() const { return slot_types_.data(); }
 
@@ -99,10 +99,10 @@ private:
     std::uint64_t list_serial_ = 0;
 };
 
-// Adds the forces to buffers.forces[thread] and, on request, the energies LjSr and CoulombSr and the virial to
-// buffers.energies[thread]. Preconditions: buffers cleared for this queue and state, the list built for this order of atoms, 2 *
-// cutoff <= every box edge. Pairs nearer than 3e-3 nm, but for excluded ones, are computed as at that distance: large, finite
-// forces instead of NaN for atoms on top of each other.
+// Adds forces to buffers.forces[thread] and, on request, the energies LjSr and CoulombSr and the virial to
+// buffers.energies[thread]. Preconditions: the buffers are cleared for this queue and state; the list is
+// built for this order of atoms; 2 * cutoff <= every box edge. For pairs nearer than 3e-3 nm the forces at
+// that distance are used, so coincident atoms have large, finite forces. Excluded pairs are the exception.
 template <class N>
 void compute_nonbonded(CpuQueue& queue, NonbondedTables<N>& tables, const PairList& list, const ParticleState<N>& state,
                        ForceBuffers<N>& buffers, Compute compute);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pair kernels of policy Double: a file per policy, so that they compile side by side.
+// The pair kernels of policy Double. Each policy has its own file, so that they compile in parallel.
 #include "pairs/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE

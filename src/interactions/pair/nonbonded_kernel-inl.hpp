@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pair kernel, one source for every policy, option and instruction set. Included once per instruction set by Highway's
-// foreach_target, from a .cpp per policy.
+// The pair kernel for CPUs, one source for every policy, option and instruction set. One .cpp
+// per policy includes this file, once per instruction set, through Highway's foreach_target.
 //
-// A row holds 4 i atoms; an entry is one cluster of 8 j atoms. For each i atom: distances to the 8 j atoms, one scalar force per
-// pair, 3 fused multiply-adds into i and 3 into j. Forces on i stay in registers for the whole row.
+// A row has 4 i atoms, and an entry is a cluster of 8 j atoms. For each i atom the kernel computes the distances to the 8 j
+// atoms, one scalar force per pair, and 3 fused multiply-adds each into i and j. Forces on i stay in registers for a whole row.
 //
-// In the reproducible policies every pair's force, energy and virial is rounded to 64-bit fixed point before it is added, so sums
-// do not depend on any order; and every expression is symmetric in i and j, so that it does not matter which atom is i.
+// Reproducible policies round every pair's force, energy and virial to 64-bit fixed point before adding it, so that
+// the order of pairs does not matter. Every expression is symmetric in i and j, so it does not matter which atom is i.
 //
-// Cost: 22 multiplications, fused multiply-adds and comparisons a vector without Lennard-Jones, 29 with (bench/pairs/README.md).
+// Cost, operations a vector: 22 multiplications, fused multiply-adds, comparisons; 29 with Lennard-Jones (bench/pairs/README.md).
 
 #if defined(PARHELION_NONBONDED_KERNEL_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PARHELION_NONBONDED_KERNEL_INL
@@ -33,10 +33,10 @@ enum class Masking
 {
     None,
     Excluded, // pairs with a clear bit are excluded
-    Partial   // and some pairs do not exist
+    Partial   // pairs with a clear bit are excluded, and some pairs do not exist
 };
 
-// What is the same for all pairs.
+// The numbers of a kernel that are the same for all pairs.
 template <class N>
 struct Constants : PairConstants<typename N::Real>
 {
@@ -50,6 +50,7 @@ struct Constants : PairConstants<typename N::Real>
         is_tilted = !args.nm_per_unit.is_rectangular();
         is_low = args.is_low;
         rule = args.rule;
+        screening = &args.parameters->screening;
     }
 
     Real nm_per_unit[3]; // along the diagonal of the box
@@ -57,15 +58,17 @@ struct Constants : PairConstants<typename N::Real>
     Vec3<Real> edge;     // Box::diagonal(), nm
     bool is_tilted, is_low;
     LjRule rule;
+    const Screening* screening;
 };
 
-// A shape says what of the options is known when the kernel is compiled. What is not known is a branch for each pair of i, always
-// predicted, but it splits arithmetic that has more to keep than there are registers: 15 to 30 % more instructions. So common
-// options have shapes of their own; all others, and all of them on processors without AVX2, share one, for the compile time.
-template <class N_, Compute compute, Electrostatics electrostatics, LjRule lj_rule>
+// A shape fixes some options at compile time. Any other option costs a branch for each pair of i atoms. The branch is
+// predicted, but it splits arithmetic that needs more registers than there are: 15 to 30 % more instructions. So common options
+// have shapes of their own. All others share one shape, as do all options on processors without AVX2, which saves compile time.
+template <class N_, Compute compute, Electrostatics electrostatics, LjRule lj_rule, bool tilted>
 struct CommonShape
 {
     using N = N_;
+    static constexpr bool is_tilted(const Constants<N>&) { return tilted; }
     static constexpr bool energies = compute == Compute::ForcesEnergiesVirial;
     static constexpr Switching switching =
         electrostatics == Electrostatics::Screened ? Switching::ForceIfAsked : Switching::Never;
@@ -78,6 +81,7 @@ template <class N_, Compute compute>
 struct AnyShape
 {
     using N = N_;
+    static bool is_tilted(const Constants<N>& k) { return k.is_tilted; }
     static constexpr bool energies = compute == Compute::ForcesEnergiesVirial;
     static constexpr Switching switching = Switching::IfAsked;
     static constexpr bool may_have_table = true;
@@ -88,9 +92,9 @@ struct AnyShape
 
 // The kernel of one shape.
 //
-// A vector of more than 8 lanes holds the pairs of 8 j atoms with two i atoms one after the other. Either way two i atoms are
-// worked on side by side (a *pair of i*): one atom's chain of dependent instructions, 60 cycles, would leave the arithmetic units
-// idle half of the time.
+// A vector of more than 8 lanes has the pairs of 8 j atoms with two i atoms, first of one, then of
+// the other. Two i atoms are always computed side by side (a *pair of i*). The chain of dependent
+// instructions of one atom, 60 cycles long, would leave the arithmetic units idle half of the time.
 template <class S>
 struct Kernel
 {
@@ -110,40 +114,40 @@ struct Kernel
     static constexpr std::size_t i_per_vector = lanes > cluster_size ? lanes / cluster_size : 1;
     static constexpr std::size_t j_per_vector = lanes / i_per_vector;
     static constexpr std::size_t i_vectors = half_cluster_size / i_per_vector;
-    static constexpr std::size_t side_by_side = 2 / i_per_vector; // vectors of a pair of i
+    static constexpr std::size_t side_by_side = 2 / i_per_vector; // number of vectors of a pair of i
     static_assert(i_per_vector <= 2);
     static constexpr int virial_elements = 6;                    // xx xy xz yy yz zz
-    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, of 1 / r: r^-14, times any c12, is a finite float
+    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, for 1 / r: r^-14 times any c12 is a finite float
 
     // The i atoms of a row.
     struct Row
     {
         VFixed x[i_vectors][3];
         V charge[i_vectors], lj_first[i_vectors], lj_second[i_vectors];
-        hn::Vec<DType> type_row[i_vectors]; // Table: where the type's row begins
+        hn::Vec<DType> type_row[i_vectors]; // LjRule::Table: index at which the row of the atom's type begins
         bool has_lj[half_cluster_size / 2];
     };
-    // One vector of j atoms, repeated for the i atoms of a vector.
+    // One vector of j atoms, with copies for each i atom of a vector.
     struct Partners
     {
         VFixed x[3];
         V charge, lj_first, lj_second;
-        hn::Vec<DType> type; // Table
-        VSum f[3];           // the sum of the forces on i
+        hn::Vec<DType> type; // for LjRule::Table only
+        VSum f[3];           // sum of the forces on i
     };
-    // Of a row. Forces on i are summed block by block: a hundred additions to one float, most of them small, would round more
-    // than the arithmetic of the pairs does.
+    // The sums of a row. Forces on i are summed block by block. If a hundred mostly small numbers
+    // were added to one float, the rounding error would exceed that of the arithmetic of pairs.
     struct Sums
     {
-        VSum f[i_vectors][3];     // of the block
-        VSum total[i_vectors][3]; // of the blocks before
+        VSum f[i_vectors][3];     // sum over the current block
+        VSum total[i_vectors][3]; // sum over earlier blocks
         VSum coulomb, lj, virial[virial_elements];
     };
     static constexpr std::ptrdiff_t entries_per_block = 16;
 
     static HWY_INLINE V set(Real value) { return hn::Set(D(), value); }
 
-    // 8 / parts consecutive numbers of one j cluster, once for each i atom of a vector.
+    // Returns 8 / parts consecutive numbers of one j cluster, with copies for each i atom of a vector.
     template <class DT, class X>
     static HWY_INLINE hn::Vec<DT> load_j(DT d, const X* from)
     {
@@ -154,7 +158,7 @@ struct Kernel
             return hn::Combine(d, once, once);
         }
     }
-    // The numbers of the i atoms of vector v, each once for every j.
+    // Returns the numbers of the i atoms of vector v, each with copies for every j atom.
     template <class DT, class X>
     static HWY_INLINE hn::Vec<DT> load_i(DT d, const X* of_atom, std::size_t v)
     {
@@ -213,7 +217,7 @@ struct Kernel
         if constexpr (S::may_have_table) { j.type = load_j(DType(), args.slot_types + cluster * cluster_size + part); }
     }
 
-    // 6 c6 and 12 c12 of the i atoms of vector v with the partners.
+    // Computes 6 c6 and 12 c12 of the pairs between the i atoms of vector v and the j atoms.
     static HWY_INLINE void lj_parameters(const KernelArgs<N>& args, const Constants<N>& k, const Row& row, std::size_t v,
                                          const Partners& j, V& c6, V& c12)
     {
@@ -241,7 +245,7 @@ struct Kernel
     {
         V r2, rinv, rinv2;
     };
-    // Adds the Lennard-Jones forces of vector v to `force`, and the energies of those in range to `sums`.
+    // Adds the Lennard-Jones forces of vector v to `force`, and the energies of the pairs within range to `sums`.
     template <Masking masking>
     static HWY_INLINE void add_lennard_jones(const KernelArgs<N>& args, const Constants<N>& k, const Row& row, std::size_t v,
                                              const Partners& j, const Distance& r, [[maybe_unused]] hn::Mask<D> listed,
@@ -249,7 +253,7 @@ struct Kernel
     {
         V c6, c12, energy = hn::Zero(D());
         lj_parameters(args, k, row, v, j, c6, c12);
-        if constexpr (masking != Masking::None && S::energies) // an excluded pair has no shift either
+        if constexpr (masking != Masking::None && S::energies) // an excluded pair has no shift
         {
             c6 = hn::IfThenElseZero(listed, c6), c12 = hn::IfThenElseZero(listed, c12);
         }
@@ -258,12 +262,17 @@ struct Kernel
         if constexpr (S::energies) { sums.lj = hn::Add(sums.lj, energy_sum<N>(hn::IfThenElseZero(in_range, energy))); }
     }
 
+    // Computes screened Coulomb forces. Their bits are the same with and without energies.
     template <Masking masking, class Law>
     static HWY_INLINE void screen(const Constants<N>& k, const Distance& r, V qq, [[maybe_unused]] hn::Mask<D> listed, V& force,
                                   [[maybe_unused]] V& potential)
     {
-        const V t = Law::t(k, r.r2);
-        force = Law::force(k, qq, r.rinv, r.rinv2, t);
+        [[maybe_unused]] const V t = Law::t(k, r.r2);
+        if constexpr (SegmentedCoulomb<N>::is_possible && std::is_same_v<Law, ScreenedCoulomb<Ops>>)
+        {
+            force = SegmentedCoulomb<N>::force(*k.screening, qq, r.r2, r.rinv, r.rinv2);
+        }
+        else { force = Law::force(k, qq, r.rinv, r.rinv2, t); }
         if constexpr (S::energies)
         {
             V shift = set(k.c);
@@ -272,7 +281,7 @@ struct Kernel
         }
     }
 
-    // The pairs of two i atoms, vectors v .. v + side_by_side, with the partners.
+    // Computes the pairs of two i atoms (vectors v .. v + side_by_side) with the j atoms.
     template <Masking masking>
     static HWY_INLINE void interact(const KernelArgs<N>& args, const Constants<N>& k, const Row& row, std::size_t pair_of_i,
                                     std::uint32_t interacts, std::uint32_t exists, std::size_t part, Partners& j, Sums& sums)
@@ -280,7 +289,7 @@ struct Kernel
         const D real;
         const std::size_t first = pair_of_i * side_by_side;
         V dx[side_by_side][3], r2[side_by_side], rinv[side_by_side], rinv2[side_by_side], qq[side_by_side], force[side_by_side],
-            potential[side_by_side]; // the last for energies only
+            potential[side_by_side]; // the last of these is used for energies only
         hn::Mask<D> in_range[side_by_side], listed[side_by_side] = {};
         for (std::size_t d = 0; d < 3; ++d)
         {
@@ -289,7 +298,7 @@ struct Kernel
                 dx[u][d] = to_nm(hn::Sub(row.x[first + u][d], j.x[d]), k.nm_per_unit[d]);
             }
         }
-        if (k.is_tilted)
+        if (S::is_tilted(k))
         {
             using pair_search::HWY_NAMESPACE::lean, pair_search::HWY_NAMESPACE::take_nearest;
             for (std::size_t u = 0; u < side_by_side; ++u)
@@ -308,7 +317,7 @@ struct Kernel
             {
                 const std::size_t shift = (first + u) * i_per_vector * cluster_size + part;
                 listed[u] = bits_to_mask(interacts >> shift);
-                if constexpr (S::energies) { least = hn::IfThenElseZero(listed[u], least); } // an excluded pair has no 1 / r
+                if constexpr (S::energies) { least = hn::IfThenElseZero(listed[u], least); } // excluded pairs have no 1 / r
                 if constexpr (masking == Masking::Partial) { in_range[u] = hn::And(in_range[u], bits_to_mask(exists >> shift)); }
             }
             r2[u] = hn::Max(r2[u], least);
@@ -387,7 +396,7 @@ struct Kernel
         }
     }
 
-    // Lane l of the mask is bit l.
+    // Returns a mask: lane l of it is bit l of `bits`.
     static HWY_INLINE hn::Mask<D> bits_to_mask(std::uint32_t bits)
     {
         const typename T::DFixed d;
@@ -404,7 +413,7 @@ struct Kernel
         {
             Partners j;
             load_partners(args, cluster, part, j);
-            // A pair of i that is out of range of the entry is passed over.
+            // Skips a pair of i of which no pair of atoms is in range.
             if (masking != Masking::None || (e.interacts & 0xffffu) != 0)
             {
                 interact<masking>(args, k, row, 0, e.interacts, exists, part, j, sums);
@@ -475,7 +484,7 @@ struct Kernel
             const PairEntry *const first = args.entries + pair_row->begin, *const masked_end =
                                                                                args.entries + pair_row->masked_end;
             add_entries<Masking::None>(args, k, row, masked_end, args.entries + pair_row->end, sums);
-            // The nearest, and so the largest forces, last.
+            // This entry comes last because its atoms are nearest, and their forces largest.
             entry<Masking::Partial>(args, k, row, *first, pair_row->exists, sums);
             close_block(sums);
             add_entries<Masking::Excluded>(args, k, row, first + 1, masked_end, sums);
@@ -515,32 +524,40 @@ struct Kernel
     }
 };
 
-template <class N, Compute compute, Electrostatics electrostatics>
+template <class N, Compute compute, Electrostatics electrostatics, bool tilted>
 void run_rule(const KernelArgs<N>& args)
 {
-    using Table = std::conditional_t<compute == Compute::Forces, CommonShape<N, compute, electrostatics, LjRule::Table>,
+    using Table = std::conditional_t<compute == Compute::Forces, CommonShape<N, compute, electrostatics, LjRule::Table, tilted>,
                                      AnyShape<N, compute>>;
     switch (args.rule)
     {
     case LjRule::Geometric:
-        return Kernel<CommonShape<N, compute, electrostatics, LjRule::Geometric>>::run(args);
+        return Kernel<CommonShape<N, compute, electrostatics, LjRule::Geometric, tilted>>::run(args);
     case LjRule::LorentzBerthelot:
-        return Kernel<CommonShape<N, compute, electrostatics, LjRule::LorentzBerthelot>>::run(args);
+        return Kernel<CommonShape<N, compute, electrostatics, LjRule::LorentzBerthelot, tilted>>::run(args);
     case LjRule::Table:
         return Kernel<Table>::run(args);
     }
+}
+template <class N, Compute compute, Electrostatics electrostatics>
+void run_electrostatics(const KernelArgs<N>& args)
+{
+    // In tilted boxes, energies are computed by the shape that serves all options, since few steps ask for energies.
+    if (args.nm_per_unit.is_rectangular()) { return run_rule<N, compute, electrostatics, false>(args); }
+    if constexpr (compute == Compute::Forces) { return run_rule<N, compute, electrostatics, true>(args); }
+    Kernel<AnyShape<N, compute>>::run(args);
 }
 template <class N, Compute compute>
 void run_compute(const KernelArgs<N>& args)
 {
     const NonbondedParameters& p = *args.parameters;
-    if constexpr (HWY_TARGET <= HWY_AVX2) // the better ones have the lower numbers
+    if constexpr (HWY_TARGET <= HWY_AVX2) // better instruction sets have lower numbers
     {
         const bool is_rare = p.screening.is_tight<typename N::Real>() || p.switches_potential;
-        if (p.screening.is_used() && !is_rare) { return run_rule<N, compute, Electrostatics::Screened>(args); }
+        if (p.screening.is_used() && !is_rare) { return run_electrostatics<N, compute, Electrostatics::Screened>(args); }
         if (!p.screening.is_used() && p.lj_switch >= p.lj_cutoff)
         {
-            return run_rule<N, compute, Electrostatics::ReactionField>(args);
+            return run_electrostatics<N, compute, Electrostatics::ReactionField>(args);
         }
     }
     Kernel<AnyShape<N, compute>>::run(args);
@@ -556,4 +573,4 @@ void run_kernel(const KernelArgs<N>& args)
 } // namespace parhelion::nonbonded
 HWY_AFTER_NAMESPACE();
 
-#endif // per-target include guard
+#endif // end of the include guard, which is per instruction set

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nonbonded.cpp hands to the kernels of one policy.
+// Declares to nonbonded.cpp the interface of the kernels of one numeric policy.
 #pragma once
 
 #include "base/box.hpp"
@@ -19,8 +19,8 @@ struct KernelArgs
     const Real* slot_parameters = nullptr;
     const std::int32_t* slot_types = nullptr;
     const Real* pair_parameters = nullptr;
-    std::int32_t types = 0;  // with the fillers'
-    Box<double> nm_per_unit; // of a unit of fixed point
+    std::int32_t types = 0;  // number of atom types, including the type of fillers
+    Box<double> nm_per_unit; // nm per unit of fixed-point positions
     Vec3<double> edge;       // the diagonal of the box, nm
     bool is_low = false;     // Box::is_low()
     const NonbondedParameters* parameters = nullptr;
@@ -30,7 +30,7 @@ struct KernelArgs
     EnergySums<N>* energies = nullptr;
 };
 
-// Adds forces (and energies) of the rows.
+// Adds the forces of the rows of a pair list and, on request, energies and virial.
 template <class N>
 void compute_rows(const KernelArgs<N>& args);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vectors of the pair kernel and what it does with single ones: the pair law, conversion to fixed-point sums, 1 / sqrt.
-// Included once per instruction set by Highway's foreach_target.
+// The vector types of the pair kernel, and operations on single vectors: the pair law, conversion to
+// fixed-point sums, 1 / sqrt. Highway's foreach_target includes this file once per instruction set.
 
 #if defined(PARHELION_NONBONDED_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PARHELION_NONBONDED_VECTORS_INL
@@ -21,7 +21,7 @@ namespace parhelion::nonbonded {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The vectors of a policy. Reproducible sums are 64 bits wide, so there as many numbers are taken as fit a vector of doubles.
+// The vector types of a policy. Reproducible sums have 64 bits, so their vectors have as many lanes as a vector of doubles.
 template <class N>
 struct Vectors
 {
@@ -34,10 +34,10 @@ struct Vectors
     using DSum = hn::Rebind<typename N::ForceSum, D>;
     using V = hn::Vec<D>;
     using VFixed = hn::Vec<DFixed>;
-    using VSum = hn::Vec<DSum>; // sums of forces; of energies as well
+    using VSum = hn::Vec<DSum>; // vectors for sums of forces and of energies
 };
 
-// The operations of the pair law.
+// The operations policy for the pair law.
 template <class N>
 struct VectorOps
 {
@@ -58,8 +58,45 @@ struct VectorOps
 #include "interactions/pair/pair_law-inl.hpp"
 #undef PARHELION_PAIR_LAW
 
-// to_sum() of base/numerics.hpp, bit for bit, for a vector of doubles: the whole and the fractional part are rounded to integers
-// by adding 1.5 * 2^52, which leaves the integer in the low bits of the number. `limit` is at most fixed_sum_limit.
+// The force of ScreenedCoulomb by segments, for vectors with one number of each segment. It takes a third of the operations.
+template <class N>
+struct SegmentedCoulomb
+{
+    using D = typename Vectors<N>::D;
+    using V = hn::Vec<D>;
+    static constexpr bool is_possible =
+        N::summation == Summation::Fast && std::is_same_v<typename N::Real, float> && hn::MaxLanes(D()) >= 8;
+
+    static HWY_INLINE V force(const Screening& screening, V qq, V r2, V rinv, V rinv2)
+    {
+        if constexpr (hn::MaxLanes(D()) == 16) { return of_segments(screening, screening.sixteen_segments, qq, r2, rinv, rinv2); }
+        else { return of_segments(screening, screening.eight_segments, qq, r2, rinv, rinv2); }
+    }
+
+private:
+    template <class Segments>
+    static HWY_INLINE V of_segments(const Screening& screening, const Segments& segments, V qq, V r2, V rinv, V rinv2)
+    {
+        static_assert(Segments::count == hn::MaxLanes(D()));
+        constexpr int mantissa_bits = Segments::count == 16 ? 3 : 2, shift = 23 - mantissa_bits;
+        const D d;
+        const hn::RebindToSigned<D> di;
+        const V w = hn::MulAdd(r2, hn::Set(d, screening.segments_per_r2), hn::Set(d, 1.0f));
+        const auto bits = hn::BitCast(di, w);
+        const auto number = hn::And(hn::ShiftRight<shift>(bits), hn::Set(di, static_cast<std::int32_t>(Segments::count - 1)));
+        const auto segment = hn::IndicesFromVec(d, number);
+        const V begin = hn::BitCast(d, hn::And(bits, hn::Set(di, -(1 << shift)))), x = hn::Sub(w, begin);
+        const auto coefficient = [&](std::size_t i) {
+            return hn::TableLookupLanes(hn::Load(d, segments.force[i].data()), segment);
+        };
+        V sum = coefficient(Segments::terms - 1);
+        for (std::size_t i = Segments::terms - 1; i > 0; --i) { sum = hn::MulAdd(sum, x, coefficient(i - 1)); }
+        return hn::Mul(qq, hn::MulAdd(rinv, rinv2, sum));
+    }
+};
+
+// Converts a vector of doubles as to_sum() of base/numerics.hpp does, with the same bits. It rounds the integer and the
+// fractional part to integers by adding 1.5 * 2^52, which leaves an integer in the low bits. `limit` is at most fixed_sum_limit.
 template <class D64, class V64 = hn::Vec<D64>>
 HWY_INLINE hn::Vec<hn::Rebind<std::int64_t, D64>> to_fixed_point(D64 d, V64 value, double limit)
 {
@@ -94,9 +131,9 @@ HWY_INLINE typename Vectors<N>::VSum energy_sum(typename Vectors<N>::V energy)
     return to_sum_vector<N>(energy, fixed_sum_pair_limit);
 }
 
-// 1 / sqrt(x) to the last bit or so. Floats: the hardware's estimate y and a step in e = 1 - x y^2; cheaper than square root and
-// division. From the 14 bits that 16 lanes have, y (1 + e / 2) leaves an error of 3 e^2 / 8 < 1e-8; from 12 bits y (1 + e / 2 + 3
-// e^2 / 8) one of e^3 / 3 < 1e-10.
+// Computes 1 / sqrt(x) almost to the last bit. For floats it refines the hardware's estimate y by e = 1 - x y^2,
+// which is cheaper than square root and division. With 16 lanes y has 14 bits, and y (1 + e / 2) has an error of 3
+// e^2 / 8 < 1e-8. With fewer lanes y has 12 bits, and y (1 + e / 2 + 3 e^2 / 8) has an error of e^3 / 3 < 1e-10.
 template <class D, std::size_t n, class V = hn::Vec<D>>
 HWY_INLINE void inverse_sqrt(D d, const V (&x)[n], V (&result)[n])
 {
@@ -122,4 +159,4 @@ HWY_INLINE void inverse_sqrt(D d, const V (&x)[n], V (&result)[n])
 } // namespace parhelion::nonbonded
 HWY_AFTER_NAMESPACE();
 
-#endif // per-target include guard
+#endif // end of the include guard, which is per instruction set

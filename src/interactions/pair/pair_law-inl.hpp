@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law of a pair, over an operations policy: Lennard-Jones with its modifiers and combination rules, reaction field, and the
-// screened Coulomb of PME (formulas: interactions/pair/nonbonded.hpp). Text that three namespaces include, each with its Ops:
-// vectors of an instruction set (nonbonded_vectors-inl.hpp; functions for one are compiled within its region), lanes of a GPU
-// (pair/gpu/nonbonded_gpu_kernel.cuh), numbers (pair_law.hpp). PARHELION_PAIR_LAW is how a function is declared there.
+// The law of a pair, over an operations policy Ops: Lennard-Jones with modifiers and combination rules, reaction
+// field, and PME's screened Coulomb force (formulas: interactions/pair/nonbonded.hpp). Three namespaces include
+// this text, each with its own Ops: for vectors of an instruction set (nonbonded_vectors-inl.hpp, whose
+// functions compile within its region), for lanes of a GPU (pair/gpu/nonbonded_gpu_kernel.cuh), and for numbers
+// (pair_law.hpp). Each namespace defines PARHELION_PAIR_LAW as the specifier of its functions.
 //
-// Ops has Real, V, set(Real), add(a, b), sub(a, b), mul(a, b), mul_add(a, b, c) = a b + c, mul_sub(a, b, c) = a b - c, both
-// rounded once where the processor can, max(a, b), and if_less(a, b, c): c where a < b, elsewhere 0. Every expression is
-// symmetric in the two atoms. Cost: 7 operations for Lennard-Jones, 2 for the reaction field, 18 (float) or 26 for the screened
-// Coulomb.
+// Ops has Real, V, set(Real), add(a, b), sub(a, b), mul(a, b), max(a, b), and if_less(a, b, c), which is c if a < b, and 0
+// otherwise. It has mul_add(a, b, c) = a b + c and mul_sub(a, b, c) = a b - c, which round once if the processor can. Expressions
+// are symmetric in the two atoms. Cost in operations: Lennard-Jones 7, reaction field 2, screened Coulomb 18 (float) or 26.
 
-// 6 c6 and 12 c12 of a pair from what NonbondedTables keeps of its atoms.
+// Computes 6 c6 and 12 c12 of a pair from the two parameters that NonbondedTables has for each atom.
 template <class Ops, class V = typename Ops::V>
 PARHELION_PAIR_LAW void combine_geometric(V first_i, V second_i, V first_j, V second_j, V& c6, V& c12)
 {
@@ -26,21 +26,21 @@ PARHELION_PAIR_LAW void combine_lorentz_berthelot(V half_sigma_i, V epsilon_i, V
     c12 = Ops::mul(Ops::add(c6, c6), sigma6);
 }
 
-// c6, c12: 6 c6 and 12 c12.
+// The Lennard-Jones law. Its arguments c6 and c12 are 6 c6 and 12 c12 of the pair.
 template <class Ops, Switching switching, bool energies>
 struct LennardJones
 {
     using V = typename Ops::V;
     using Real = typename Ops::Real;
 
-    // Where Lennard-Jones forces have the shorter cut-off: no parameters beyond it.
+    // Sets the parameters to 0 beyond the cut-off of Lennard-Jones forces, if this cut-off is the shorter one.
     static PARHELION_PAIR_LAW void cut(const PairConstants<Real>& k, V r2, V& c6, V& c12)
     {
         const V cutoff2 = Ops::set(k.lj_cutoff2);
         c6 = Ops::if_less(r2, cutoff2, c6), c12 = Ops::if_less(r2, cutoff2, c12);
     }
 
-    // Adds force / r to `force`; energy is left alone if it is not asked for.
+    // Adds force / r to `force`, and the energy to `energy` if energies are asked for.
     static PARHELION_PAIR_LAW void add(const PairConstants<Real>& k, V c6, V c12, V r2, V rinv, V rinv2, V& force, V& energy)
     {
         const V rinv6 = Ops::mul(Ops::mul(rinv2, rinv2), rinv2);
@@ -77,7 +77,7 @@ private:
         return Ops::mul_sub(c12, v12, Ops::mul(c6, v6));
     }
 
-    // V (1 - u) with u = t^3 (u0 + u1 t + u2 t^2) has the force F (1 - u) + V u'.
+    // Switches the potential off: V (1 - u), u = t^3 (u0 + u1 t + u2 t^2), has the force F (1 - u) + V u'.
     static PARHELION_PAIR_LAW void switch_potential(const PairConstants<Real>& k, V c6, V c12, V rinv, V rinv2, V rinv6, V t,
                                                     V t2, V& force, V& s6, V& s12)
     {
@@ -85,7 +85,7 @@ private:
             Ops::mul(Ops::mul(t2, t), Ops::mul_add(Ops::mul_add(Ops::set(k.u[2]), t, Ops::set(k.u[1])), t, Ops::set(k.u[0])));
         const V slope = Ops::mul(
             t2, Ops::mul_add(Ops::mul_add(Ops::set(k.u_slope[2]), t, Ops::set(k.u_slope[1])), t, Ops::set(k.u_slope[0])));
-        // Parameters first: those of fillers are 0, and r^-12 of one on an atom is infinite.
+        // Multiplies by the parameters first: they are 0 for fillers, and r^-12 of a filler on top of an atom is infinite.
         const V sixth = Ops::mul(rinv6, Ops::set(static_cast<Real>(1.0 / 6)));
         const V twelfth = Ops::mul(rinv6, Ops::set(static_cast<Real>(1.0 / 12)));
         const V potential = Ops::mul(Ops::mul_sub(c12, twelfth, Ops::mul(c6, Ops::set(static_cast<Real>(1.0 / 6)))), rinv6);
@@ -96,7 +96,7 @@ private:
     }
 };
 
-// The electrostatic laws: force / r and potential of a pair. rinv = 0 for an excluded pair.
+// The electrostatic laws compute force / r and potential of a pair. rinv is 0 for an excluded pair.
 template <class Ops>
 struct ReactionField
 {
@@ -110,7 +110,7 @@ struct ReactionField
     }
 };
 
-// sum_i of[i] t^i, even and odd powers side by side.
+// Returns sum_i of[i] t^i. Even and odd powers are computed side by side.
 template <class Ops, std::size_t terms, class V = typename Ops::V>
 PARHELION_PAIR_LAW V polynomial(const typename Ops::Real* of, V t)
 {
@@ -125,7 +125,7 @@ PARHELION_PAIR_LAW V polynomial(const typename Ops::Real* of, V t)
     return Ops::mul_add(odd, t, even);
 }
 
-// t: what the polynomials are of (interactions/pair/screening.hpp), of which is_tight chooses. Excluded pairs have no shift.
+// `t`: argument of the polynomials (interactions/pair/screening.hpp), which is_tight selects. Excluded pairs have no shift.
 template <class Ops, bool is_tight = false>
 struct ScreenedCoulomb
 {

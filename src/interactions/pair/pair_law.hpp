@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constants of the pair law, and the law for a single pair of atoms in double precision: what the kernels are tested against.
+// The constants of the pair law, and the law for one pair of atoms in double precision, against which kernels are tested.
 #pragma once
 
 #include "interactions/pair/nonbonded.hpp"
@@ -13,28 +13,28 @@ namespace parhelion {
 enum class Electrostatics
 {
     ReactionField,
-    Screened // PME
+    Screened // real-space part of PME
 };
 
-// Of Lennard-Jones. A kernel that nearly every step runs has no instruction to spare for asking.
+// How Lennard-Jones forces are switched off. It is fixed at compile time: the most frequent kernel has no instruction to spare.
 enum class Switching
 {
     Never,
     Force,
-    ForceIfAsked, // by PairConstants
-    IfAsked       // the force or the potential
+    ForceIfAsked, // force switch if the PairConstants ask for it
+    IfAsked       // force or potential switch
 };
 
-// What is the same for all pairs; [0] dispersion, [1] repulsion, whose parameters are 6 c6 and 12 c12.
+// Numbers that are the same for all pairs. Index 0 is dispersion (its parameter is 6 c6), index 1 repulsion (12 c12).
 template <class Real>
 struct PairConstants
 {
     Real cutoff2, two_k, k, c, lj_switch;
     Real shift[2], a[2], b[2], a_energy[2], b_energy[2];
     Real lj_cutoff2;
-    Real u[3], u_slope[3]; // of the potential switch
+    Real u[3], u_slope[3]; // coefficients of the potential switch
     bool is_screened, is_tightly_screened, lj_is_shorter, lj_is_switched, lj_potential_is_switched;
-    Real per_r2; // t = per_r2 r^2 - 1; this and the polynomials are those of PME
+    Real per_r2; // t = per_r2 r^2 - 1; for PME only, like the polynomials
     Real screened_force[tight_screening_degree<Real> + 1], screened_energy[tight_screening_degree<Real> + 1];
 
     PairConstants() = default;
@@ -95,8 +95,8 @@ struct PairForce
     double force_over_r = 0, lj = 0, coulomb = 0; // kJ/mol/nm^2, kJ/mol, kJ/mol
 };
 
-// Of two atoms at distance r < cutoff with c6 and c12, qq being f times the product of their charges. Excluded pairs feel what is
-// left of them: the reaction field, or what the mesh must lose.
+// Returns the force between two atoms at distance r < cutoff with c6 and c12. qq is f times the product of their
+// charges. An excluded pair has only the reaction field or, with PME, the force that cancels the force of the mesh.
 inline PairForce pair_force(const NonbondedParameters& p, double c6, double c12, double qq, double r, bool excluded)
 {
     using namespace pair_law;

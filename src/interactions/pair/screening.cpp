@@ -12,7 +12,7 @@ using Wide = long double;
 
 const Wide pi = std::acos(Wide{-1});
 
-// -erf(sqrt s) / sqrt s and g(s) = -2 times its derivative; by their series where the closed forms cancel.
+// -erf(sqrt s) / sqrt s, and g(s) = -2 times its derivative. Series replace the closed forms if these suffer from cancellation.
 struct Functions
 {
     Wide energy, force;
@@ -30,17 +30,17 @@ Functions functions(Wide s)
     for (int k = 0; k < 40; ++k)
     {
         sum.energy -= scale * power / (2 * k + 1);
-        sum.force -= 2 * scale * power / (2 * k + 3); // the derivative's term k + 1
+        sum.force -= 2 * scale * power / (2 * k + 3); // term k + 1 of the derivative
         power *= -s / (k + 1);
     }
     return sum;
 }
 
-// The polynomial through the values at the Chebyshev points cos(pi (j + 1/2) / n), in powers of t.
+// Returns the polynomial through the values at the Chebyshev points cos(pi (j + 1/2) / n), in powers of t.
 template <std::size_t n>
 std::array<double, n> interpolated(const std::array<Wide, n>& values)
 {
-    std::array<Wide, n> result{}, previous{}, current{}; // powers of T_(k-1) and T_k
+    std::array<Wide, n> result{}, previous{}, current{}; // previous, current: coefficients of T_(k-1) and T_k
     current[0] = 1;
     for (std::size_t k = 0; k < n; ++k)
     {
@@ -74,7 +74,7 @@ ScreeningPolynomial<degree> polynomial(double beta, double cutoff)
     return {interpolated(force), interpolated(energy)};
 }
 
-// With room for the tight degree.
+// Returns a polynomial with room for the coefficients of the tight degree.
 template <class Real>
 auto polynomial_for(const Screening& screening, double cutoff)
 {
@@ -86,6 +86,44 @@ auto polynomial_for(const Screening& screening, double cutoff)
     return padded;
 }
 
+// Returns 3 / rc^2, slightly reduced, so that for no r < rc w is rounded to 4.
+double segments_per_r2(double cutoff) { return 3 * (1 - 1e-6) / (cutoff * cutoff); }
+
+// Returns the polynomial of t in [-1, 1] as a polynomial of x = `half` (t + 1).
+template <std::size_t n>
+std::array<double, n> from_begin(const std::array<double, n>& of_t, double half)
+{
+    std::array<double, n> result{};
+    for (std::size_t i = n; i-- > 0;) // Horner's rule: times t = x / half - 1, plus the next coefficient
+    {
+        for (std::size_t k = n - 1; k > 0; --k) { result[k] = result[k - 1] / half - result[k]; }
+        result[0] = of_t[i] - result[0];
+    }
+    return result;
+}
+
+template <std::size_t segments, std::size_t degree>
+ScreeningSegments<segments, degree> by_segments(double beta, double cutoff)
+{
+    ScreeningSegments<segments, degree> result;
+    const double per_r2 = segments_per_r2(cutoff);
+    for (std::size_t segment = 0; segment < segments; ++segment)
+    {
+        const std::size_t in_octave = segment % (segments / 2);
+        const double octave = segment < segments / 2 ? 2 : 1, half = octave / static_cast<double>(segments);
+        const double middle = octave + half * static_cast<double>(2 * in_octave + 1);
+        std::array<Wide, degree + 1> values;
+        for (std::size_t j = 0; j <= degree; ++j)
+        {
+            const Wide t = std::cos(pi * (static_cast<Wide>(j) + Wide{0.5}) / (degree + 1));
+            values[j] = functions(Wide{beta} * beta * (middle + half * t - 1) / per_r2).force * beta * beta * beta;
+        }
+        const std::array<double, degree + 1> coefficients = from_begin(interpolated(values), half);
+        for (std::size_t i = 0; i <= degree; ++i) { result.force[i][segment] = static_cast<float>(coefficients[i]); }
+    }
+    return result;
+}
+
 } // namespace
 
 Screening make_screening(double beta, double cutoff)
@@ -95,6 +133,9 @@ Screening make_screening(double beta, double cutoff)
     screening.range = beta * cutoff;
     screening.of_float = polynomial_for<float>(screening, cutoff);
     screening.of_double = polynomial_for<double>(screening, cutoff);
+    screening.segments_per_r2 = static_cast<float>(segments_per_r2(cutoff));
+    screening.eight_segments = by_segments<8, 5>(beta, cutoff);
+    screening.sixteen_segments = by_segments<16, 4>(beta, cutoff);
     return screening;
 }
 

@@ -12,7 +12,7 @@ using Wide = long double;
 template <std::size_t n>
 using Vector = std::array<Wide, n>;
 
-// x of A x = b, by elimination with row pivots.
+// Solves A x = b for x, by elimination with row pivots.
 template <std::size_t n>
 Vector<n> solved(std::array<Vector<n>, n> A, Vector<n> b)
 {
@@ -48,9 +48,9 @@ Wide value(const std::array<double, n>& coefficients, Wide t)
 
 ScreeningQuotient::ScreeningQuotient(const Screening& screening, double cutoff)
 {
-    constexpr std::size_t unknowns = 2 * terms - 1; // the denominator begins with 1
+    constexpr std::size_t unknowns = 2 * terms - 1; // the denominator's first coefficient is 1
     const Wide pi = std::acos(Wide{-1});
-    std::array<Vector<unknowns>, unknowns> A{}; // N(y) - F (D(y) - 1) = F, y = (r / rc)^2
+    std::array<Vector<unknowns>, unknowns> A{}; // equations N(y) - F (D(y) - 1) = F, y = (r / rc)^2
     Vector<unknowns> force{};
     for (std::size_t j = 0; j < unknowns; ++j)
     {

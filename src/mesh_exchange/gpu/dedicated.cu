@@ -13,7 +13,7 @@ namespace parhelion {
 
 namespace {
 
-// A block for each supercluster, a thread for each slot.
+// Kernels have a block per supercluster and a thread per slot.
 constexpr int threads = supercluster_size;
 static_assert(threads >= GpuWorld::most_ranks);
 
@@ -23,12 +23,12 @@ __device__ bool reaches(const mesh::PlaneRange& range, std::int32_t plane, std::
     return range.count > 0 && (from_first < range.count || points - from_first < order);
 }
 
-// Purpose        superclusters of home atoms to the mesh ranks whose planes they reach
-// Work           a block per supercluster, also of those that this rank has not; a thread per slot
-// Reads/Writes   positions, charges / inboxes, which of them are left out (here as well)
+// Purpose        sends superclusters of home atoms to the mesh ranks whose planes they reach
+// Work           a block per possible supercluster of this rank, even if unused; a thread per slot
+// Reads/Writes   positions, charges / inboxes, marks of left-out superclusters (on this rank as well)
 // Orders         the last block signals all mesh ranks with release
-// Requires       the forces of the last atoms have come
-// Cost           a load of 16 bytes per slot, a store and a vote for each mesh rank
+// Requires       the forces on the previously sent atoms have come
+// Cost           a load of 16 bytes per slot, a store and a vote per mesh rank
 template <class N>
 __global__ void __launch_bounds__(threads)
     send_atoms_kernel(BlockTrace tracing, GpuView<N> state, std::int32_t superclusters, std::int32_t points, int order,
@@ -51,11 +51,11 @@ __global__ void __launch_bounds__(threads)
     exchange.end();
 }
 
-// Purpose        forces on visitors to the ranks that have the atoms
+// Purpose        sends forces on visitors back to their particle ranks
 // Work           a block per supercluster of all inboxes; a thread per slot
-// Reads/Writes   forces (cleared), which superclusters are left out / answers
-// Orders         the last block signals all ranks with atoms with release
-// Requires       the atoms' slots are read no more in this step
+// Reads/Writes   forces (cleared), marks of left-out superclusters / answers
+// Orders         the last block signals all particle ranks with release
+// Requires       no kernel of this step reads the slots of visitors any more
 // Cost           a load and two stores of 16 bytes per slot
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -74,12 +74,12 @@ __global__ void __launch_bounds__(threads)
     exchange.end();
 }
 
-// Purpose        forces that came from mesh ranks to those of the atoms
+// Purpose        adds forces that mesh ranks sent to the forces on home atoms
 // Work           a block per supercluster; a thread per slot
-// Reads/Writes   answers, which superclusters got none / forces (atomic sums: other kernels add to them meanwhile)
-// Orders         nothing: stream order alone
+// Reads/Writes   answers, marks of left-out superclusters / forces (atomic sums: other kernels add to them meanwhile)
+// Orders         nothing; the order of the stream suffices
 // Requires       all answers have come
-// Cost           a load of 16 bytes per slot and mesh rank that had it, one force
+// Cost           a load of 16 bytes per slot and mesh rank to which it was sent, and an update of one force
 template <class N>
 __global__ void __launch_bounds__(threads)
     add_forces_kernel(BlockTrace tracing, GpuView<N> state, const ForceSlot<N>* answers, const std::uint8_t* left_out,
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(threads)
     if (has_come) { state.add_force(slot, static_cast<Sum>(weight) * force); }
 }
 
-// The kernels that exchange something; of either class.
+// The kernels of both classes that exchange messages.
 enum Kernel : std::size_t
 {
     sends,
@@ -114,7 +114,7 @@ LaunchShape block_per_supercluster(std::size_t superclusters) { return {static_c
 
 } // namespace
 
-// --- a rank that has atoms
+// --- a particle rank
 
 template <class N>
 GpuMeshElsewhere<N>::GpuMeshElsewhere(GpuQueue& queue, const GpuMeshMemory& memory, int rank)
@@ -132,14 +132,17 @@ GpuMeshElsewhere<N>::GpuMeshElsewhere(GpuQueue& queue, const GpuMeshMemory& memo
     planes_.upload(queue, std::span(cut_.planes).subspan(static_cast<std::size_t>(cut_.first_mesh_rank)));
     left_out_.resize(inboxes.size() * visits_.superclusters()), done_.resize(kernels);
     done_.clear(queue);
-    queue.synchronize(); // the host's tables go
+    queue.synchronize(); // waits until the host's tables are copied
 }
 
 template <class N>
-void GpuMeshElsewhere<N>::compute(GpuQueue& queue, int stage, GpuState<N>& state, Compute, const MeshWeights& weights)
+RankProgram GpuMeshElsewhere<N>::compute(GpuQueue& queue, GpuState<N>& state, Compute, MeshWeights weights)
 {
-    if (stage == 0) { send(queue, state); }
-    if (stage != dedicated_stages - 1) { return; }
+    send(queue, state);
+    co_await all_are_here;
+    co_await all_are_here; // mesh ranks exchange spectra
+    co_await all_are_here; // mesh ranks exchange spectra again, back
+    co_await all_are_here;
     await_peers(queue, visits_.forces.of(rank_), done_.data() + awaits);
     add_forces(queue, state, weights.first);
 }
@@ -168,7 +171,7 @@ void GpuMeshElsewhere<N>::add_forces(GpuQueue& queue, GpuState<N>& state, int we
            visits_.mesh_ranks(), weight);
 }
 
-// --- a rank that has none
+// --- a mesh rank
 
 template <class N>
 GpuVisitorsMesh<N>::GpuVisitorsMesh(GpuQueue& queue, const GpuMeshMemory& memory, int rank)
@@ -183,7 +186,7 @@ GpuVisitorsMesh<N>::GpuVisitorsMesh(GpuQueue& queue, const GpuMeshMemory& memory
     visitors_.slots = visiting * visits_.capacity;
     visitors_.xq = DeviceBuffer<PositionCharge<N>>(visits_.template xq<N>(here), visitors_.slots);
     visitors_.zone_of_supercluster =
-        DeviceBuffer<std::uint8_t>(visits_.template left_out<N>(here), visitors_.superclusters()); // 0: at home here
+        DeviceBuffer<std::uint8_t>(visits_.template left_out<N>(here), visitors_.superclusters()); // 0: the supercluster was sent
     visitors_.f.resize(visitors_.slots);
     charges_.resize(points), potentials_.resize(points), done_.resize(kernels);
     visitors_.f.clear(queue), charges_.clear(queue), done_.clear(queue);
@@ -195,29 +198,25 @@ GpuVisitorsMesh<N>::GpuVisitorsMesh(GpuQueue& queue, const GpuMeshMemory& memory
         to.push_back(visits_.template f<N>(p) + static_cast<std::size_t>(here) * visits_.capacity);
     }
     for_.upload(queue, to);
-    queue.synchronize(); // the host's tables go
+    queue.synchronize(); // waits until the host's tables are copied
 }
 
 template <class N>
-void GpuVisitorsMesh<N>::compute(GpuQueue& queue, int stage, GpuState<N>& state, Compute compute, const MeshWeights&)
+RankProgram GpuVisitorsMesh<N>::compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights)
 {
-    visitors_.scalars = DeviceBuffer<DeviceScalars>(state.scalars.data(), 1); // the box
+    visitors_.scalars = DeviceBuffer<DeviceScalars>(state.scalars.data(), 1); // kernels read the box from these scalars
     visitors_.is_tilted = state.is_tilted;
-    switch (stage)
-    {
-    case 1:
-        await_peers(queue, visits_.atoms.of(rank_), done_.data() + awaits);
-        spread_charges(queue, visitors_, parameters_, MeshAtomsOf::Home, charge_planes_.data());
-        return spectrum_.send(queue, charges_.data());
-    case 2:
-        return spectrum_.solve(queue, state, compute);
-    case 3:
-        spectrum_.find_potentials(queue, potentials_.data());
-        gather_forces(queue, visitors_, parameters_, MeshAtomsOf::Home, potential_planes_.data(), 1);
-        return send_back(queue);
-    default: // the others' turn
-        return;
-    }
+    co_await all_are_here;
+    await_peers(queue, visits_.atoms.of(rank_), done_.data() + awaits);
+    spread_charges(queue, visitors_, parameters_, MeshAtomsOf::Home, charge_planes_.data());
+    spectrum_.send(queue, charges_.data());
+    co_await all_are_here;
+    spectrum_.solve(queue, state, compute);
+    co_await all_are_here;
+    spectrum_.find_potentials(queue, potentials_.data());
+    gather_forces(queue, visitors_, parameters_, MeshAtomsOf::Home, potential_planes_.data(), 1);
+    send_back(queue);
+    co_await all_are_here; // ranks with atoms add the forces
 }
 
 template <class N>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// dedicated: some ranks have no atoms and do the mesh for the others: mesh_exchange/dedicated.hpp between kernels.
+// The method dedicated on GPUs: mesh ranks have no atoms and compute the mesh for particle ranks (mesh_exchange/dedicated.hpp).
 //
-// The idea: atoms keep their order on the way. A mesh rank has an inbox of as many slots for each particle rank as that has. In
-// every step the particle rank stores those superclusters of which an atom reaches the mesh rank's planes now, in the places they
-// have at home, and marks the others as left out. The mesh rank spreads and gathers where they lie: neighbours have stayed
-// together, so nothing is sorted, nothing is agreed on at a repartition, and no atom can stray too far. Forces go back to the
-// same places. They come once: with multiple time stepping the particle rank adds them twice, with its weights.
+// The idea: atoms keep their order in messages. A mesh rank has an inbox for each particle rank, with as many slots as that
+// rank. In every step the particle rank stores those superclusters of which an atom at present reaches the mesh rank's planes,
+// at the same slots as at home. It marks the other superclusters as left out. The mesh rank spreads and gathers in the inbox.
+// Neighbours are still together, so nothing is sorted, ranks need not agree at a repartition, and atoms may move any distance.
+// Forces return to the same slots, once. With multiple time stepping the particle rank adds them twice, with its weights.
 //
-// Every rank with atoms signals every mesh rank and gets an answer, whatever is sent. No slot is used too early: atoms are sent
-// when forces have been added, and forces when all atoms have come. docs/design/communication.md; model mesh_dedicated.pml.
+// Every particle rank signals every mesh rank and gets an answer, even if it sends no atoms. No slot is reused too early: atoms
+// are sent after forces have been added, and forces after all atoms have come (docs/design/communication.md; mesh_dedicated.pml).
 //
-// Cost: of a particle rank 16 bytes read and stored across the link for each atom, as many on the way back, and three kernels; of
-// a mesh rank two kernels besides those of its mesh, and a look at a mark for each supercluster that does not come.
+// Cost: on a particle rank 16 bytes per atom are read and stored across the link in each direction, by three kernels.
+// A mesh rank has two kernels besides those of its mesh, and reads a mark for each supercluster that is left out.
 #pragma once
 
 #include "comm/gpu/block.cuh"
@@ -20,27 +20,23 @@
 
 namespace parhelion {
 
-// Stages of both, which answer each other.
-inline constexpr int dedicated_stages = 5;
-
-// What of an inbox is for the atoms of one particle rank.
+// The part of an inbox that is for the atoms of one particle rank.
 template <class N>
 struct VisitorSlots
 {
-    PositionCharge<N>* xq;  // by slot
-    std::uint8_t* left_out; // by supercluster
+    PositionCharge<N>* xq;  // indexed by slot
+    std::uint8_t* left_out; // indexed by supercluster
 };
 
-// Of a rank that has atoms: sends them in the first stage, takes their forces in the last.
+// The mesh as a particle rank sees it: the rank sends atoms before the first pause, and takes their forces after the last pause.
 template <class N>
 class GpuMeshElsewhere final : public GpuRankMesh<N>
 {
 public:
-    // Waits. memory must outlive it.
+    // Waits for the GPU. `memory` must outlive this object.
     GpuMeshElsewhere(GpuQueue& queue, const GpuMeshMemory& memory, int rank);
 
-    int stages() const override { return dedicated_stages; }
-    void compute(GpuQueue& queue, int stage, GpuState<N>& state, Compute compute, const MeshWeights& weights) override;
+    RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) override;
     void add_rest(GpuQueue& queue, const MeshWeights& weights, GpuState<N>& state) override;
 
 private:
@@ -50,24 +46,23 @@ private:
     const MeshCut& cut_;
     const GpuVisits& visits_;
     int rank_;
-    DeviceBuffer<mesh::PlaneRange> planes_; // of each mesh rank
-    DeviceBuffer<VisitorSlots<N>> inboxes_; // likewise: what is for this rank's atoms
-    DeviceBuffer<std::uint8_t> left_out_;   // [mesh rank][supercluster]: has the latest step sent it nothing of these?
-    DeviceBuffer<BlockCounter> done_;       // of each kernel
+    DeviceBuffer<mesh::PlaneRange> planes_; // planes of each mesh rank
+    DeviceBuffer<VisitorSlots<N>> inboxes_; // for each mesh rank: the part of its inbox for this rank's atoms
+    DeviceBuffer<std::uint8_t> left_out_;   // [mesh rank][supercluster]: 1 if the latest step did not send it
+    DeviceBuffer<BlockCounter> done_;       // one counter per kernel
 };
 
-// Of a rank that has none.
+// The mesh as a mesh rank sees it: it computes the mesh for the atoms of particle ranks, its visitors.
 template <class N>
 class GpuVisitorsMesh final : public GpuRankMesh<N>
 {
 public:
-    // As above.
+    // Waits for the GPU. `memory` must outlive this object.
     GpuVisitorsMesh(GpuQueue& queue, const GpuMeshMemory& memory, int rank);
 
-    int stages() const override { return dedicated_stages; }
-    // state: of this rank, which has the box and the energies.
-    void compute(GpuQueue& queue, int stage, GpuState<N>& state, Compute compute, const MeshWeights& weights) override;
-    void add_rest(GpuQueue&, const MeshWeights&, GpuState<N>&) override {} // those who have the atoms do
+    // state: the state of this mesh rank, which has the box and the energies, and no atoms.
+    RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) override;
+    void add_rest(GpuQueue&, const MeshWeights&, GpuState<N>&) override {} // does nothing: particle ranks add these forces
 
 private:
     using Real = typename N::Real;
@@ -78,14 +73,14 @@ private:
     const MeshParameters& parameters_;
     const GpuVisits& visits_;
     int rank_;
-    GpuState<N> visitors_;            // in the inbox: positions, charges; which superclusters are here. And their forces
-    DeviceBuffer<ForceSlot<N>*> for_; // by particle rank: where its forces go
-    DeviceBuffer<ChargeSum> charges_; // of this rank's planes, [plane][y][z]
-    DeviceBuffer<Real> potentials_;   // likewise
+    GpuState<N> visitors_;            // the inbox as a state: positions, charges, present superclusters, and forces
+    DeviceBuffer<ForceSlot<N>*> for_; // for each particle rank: the destination of its forces
+    DeviceBuffer<ChargeSum> charges_; // charges of this rank's planes, [plane][y][z]
+    DeviceBuffer<Real> potentials_;   // potentials in the same layout
     DeviceBuffer<ChargeSum*> charge_planes_;
     DeviceBuffer<Real*> potential_planes_;
     GpuMeshSpectrum<N> spectrum_;
-    DeviceBuffer<BlockCounter> done_; // of each kernel
+    DeviceBuffer<BlockCounter> done_; // one counter per kernel
 };
 
 } // namespace parhelion

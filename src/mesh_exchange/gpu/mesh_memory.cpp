@@ -10,7 +10,7 @@ namespace parhelion {
 
 namespace {
 
-// An exchange of a method: its label, slots of a message, and bytes of one.
+// An exchange of a method: its label, the slots per channel, and the bytes of a message.
 struct Exchange
 {
     using Bytes = std::size_t (*)(const MeshCut& cut, std::size_t source, std::size_t destination);
@@ -39,7 +39,7 @@ std::vector<Exchange> exchanges_of(MeshMethod method)
 {
     using Real = typename N::Real;
     using Message = ChargeMessage<mesh::ChargeSum<N>>;
-    // Charges that follow themselves need two slots.
+    // If each exchange of charges follows another one of charges directly, two slots are needed.
     const Exchange charges{"mesh charges", &GpuMeshMemory::charges, method == MeshMethod::Gathered ? 2 : 1,
                            [](const MeshCut& cut, std::size_t, std::size_t owner) {
                                return Message::bytes(rows_of_planes(cut, owner), row_of(cut));
@@ -58,7 +58,7 @@ std::vector<Exchange> exchanges_of(MeshMethod method)
     case MeshMethod::Gathered:
         return {charges};
     case MeshMethod::Shared:
-    case MeshMethod::Dedicated: // among those that have the mesh
+    case MeshMethod::Dedicated: // an exchange among mesh ranks
         return {there, back};
     default:
         return {charges, there, back, potentials};
@@ -122,7 +122,7 @@ GpuMeshMemory make_gpu_mesh_memory(GpuWorld& world, const MeshSetup& setup, std:
     GpuMeshMemory memory{.setup = setup, .charges = {}, .there = {}, .back = {}, .potentials = {}, .visits = {}};
     const std::vector<int> with_atoms = ranks_from(0, setup.cut.first_mesh_rank),
                            with_mesh = ranks_from(setup.cut.first_mesh_rank, setup.cut.ranks());
-    // Without credits: docs/design/communication.md; models mesh_exchange.pml, mesh_dedicated.pml.
+    // The channels have no credits: docs/design/communication.md says why; models mesh_exchange.pml, mesh_dedicated.pml.
     for (const Exchange& exchange : exchanges_of<N>(setup.method))
     {
         (memory.*exchange.ends).emplace(world, with_mesh, exchange.label, [&](int source, int destination) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the meshes of all ranks on GPUs share: the cut, and the messages of each exchange, as mesh_exchange/peer_messages.hpp has
-// them on CPUs: one from every rank to every other, in slots of the size of the largest, without credits. The argument is in
-// docs/design/communication.md, the model is mesh_exchange.pml.
+// Memory that the meshes of all ranks on GPUs share: which rank computes which part (MeshCut), and the messages of each
+// exchange. In an exchange every rank sends a message to every other rank, as in mesh_exchange/peer_messages.hpp. Slots have
+// the size of the largest message and are reused without credits: docs/design/communication.md, model mesh_exchange.pml.
 //
-//   charges      from who has atoms to who has planes; of a piece of planes the rows that some atom touches, and which these are
-//   there, back  spectra, from who has planes to who solves rows and back: [plane][row][kz]
-//   potentials   back to who has atoms: the rows that were touched
-//   atoms        where some ranks do the mesh alone, to each of these from all others, in the order that they have there
-//   forces       back to the same places
+//   charges      from ranks with atoms to owners of planes: flags of the rows that an atom touches, and these rows
+//   there, back  spectra, from ranks with planes to ranks that solve rows, and from there back: [plane][row][kz]
+//   potentials   from owners of planes back to ranks with atoms: the rows that were touched
+//   atoms        for `dedicated`, from each particle rank to each mesh rank, in the order of the particle rank's slots
+//   forces       for `dedicated`, from each mesh rank back to the same slots of each particle rank
 //
-// Cost, in the memory of each rank: of charges and potentials as much as its planes for each peer, of spectra as much as its
-// planes. Of atoms 16 bytes for each slot of all ranks with atoms, of forces as many for each own slot and mesh rank.
+// Cost, in the memory of each rank: for charges and potentials its planes once per peer; for spectra its planes once;
+// for atoms 16 bytes per slot of all particle ranks; for forces 16 bytes for each of its slots, once per mesh rank.
 #pragma once
 
 #include "comm/gpu/peer_ends.hpp"
@@ -22,21 +22,21 @@
 
 namespace parhelion {
 
-// What particle ranks and mesh ranks store for each other, where some ranks do the mesh alone. Mesh ranks are numbered from 0
-// here.
+// Memory that particle ranks and mesh ranks store into for each other, with
+// the method dedicated. Mesh ranks are numbered from 0 in this struct.
 struct GpuVisits
 {
     GpuWorld* world;
     MeshCut cut;
-    GpuPeerEnds atoms, forces;            // signals alone
+    GpuPeerEnds atoms, forces;            // channels of signals, which carry no bytes
     std::size_t capacity = 0;             // slots of a particle rank
-    std::optional<Window> inbox, answers; // of mesh ranks; of particle ranks
+    std::optional<Window> inbox, answers; // inbox: window on mesh ranks; answers: on particle ranks
 
     int particle_ranks() const { return cut.first_mesh_rank; }
     int mesh_ranks() const { return cut.ranks() - cut.first_mesh_rank; }
-    std::size_t superclusters() const { return capacity / supercluster_size; } // of a particle rank
-    // On a mesh rank: positions and charges, [particle rank][slot]; which superclusters are left out, [particle
-    // rank][supercluster].
+    std::size_t superclusters() const { return capacity / supercluster_size; } // number of superclusters of a particle rank
+    // Return addresses on a mesh rank. xq: positions and charges, [particle rank][slot].
+    // left_out: marks of the superclusters that are not sent, [particle rank][supercluster].
     template <class N>
     PositionCharge<N>* xq(int mesh_rank) const
     {
@@ -47,7 +47,7 @@ struct GpuVisits
     {
         return reinterpret_cast<std::uint8_t*>(xq<N>(mesh_rank) + static_cast<std::size_t>(particle_ranks()) * capacity);
     }
-    // On a particle rank: [mesh rank][slot].
+    // Returns the address of the forces on a particle rank, [mesh rank][slot].
     template <class N>
     ForceSlot<N>* f(int rank) const
     {
@@ -58,12 +58,12 @@ struct GpuVisits
 struct GpuMeshMemory
 {
     MeshSetup setup;
-    // None where the method has no such exchange.
+    // The channels of each exchange. Empty if the method has no such exchange.
     std::optional<GpuPeerEnds> charges, there, back, potentials;
     std::optional<GpuVisits> visits;
 };
 
-// A message of charges: which rows of the owner's planes are touched, [plane][y], and charges [plane][y][z] of these rows.
+// A message of charges: flags [plane][y] of the touched rows of the owner's planes, and these rows' charges [plane][y][z].
 template <class ChargeSum>
 struct ChargeMessage
 {
@@ -77,17 +77,17 @@ struct ChargeMessage
     static std::size_t bytes(std::size_t rows, std::size_t row) { return round_up_window(rows) + rows * row * sizeof(ChargeSum); }
 };
 
-// Bytes of symmetric memory that make_gpu_mesh_memory() takes on every rank: of exchanges whose size stays, and of visits, by
-// ranks with so many slots.
+// Each returns a part of the bytes of symmetric memory that make_gpu_mesh_memory() takes on every rank: gpu_mesh_bytes() for
+// exchanges of fixed size, gpu_visit_bytes() for atoms and forces of MeshMethod::Dedicated if particle ranks have `slots` slots.
 template <class N>
 std::size_t gpu_mesh_bytes(const MeshSetup& setup);
 template <class N>
 std::size_t gpu_visit_bytes(const MeshSetup& setup, std::size_t slots);
-// Of a run with PME on several ranks, those with atoms of so many slots at the most. Throws CommError if memory or signals are
-// used up.
+// Lays out the memory of a run with PME on several ranks; particle ranks have at most `slots` slots. Throws CommError
+// if memory or signals are used up.
 template <class N>
 GpuMeshMemory make_gpu_mesh_memory(GpuWorld& world, const MeshSetup& setup, std::size_t slots);
-// Other room for visits, if there are any: nothing is queued, and what was made with the memory is made again.
+// Replaces the memory of `dedicated`, if any. No work may be queued; objects made with the old memory must be made again.
 template <class N>
 void make_room_for_visits(GpuMeshMemory& memory, std::size_t slots);
 

@@ -15,13 +15,13 @@ template <class N>
 struct PatchArgs
 {
     int rank;
-    std::array<int, 3> points;     // of the grid
-    const mesh::PlaneRange* owned; // by rank
+    std::array<int, 3> points;     // size of the grid
+    const mesh::PlaneRange* owned; // planes of each rank, indexed by rank
     mesh::ChargeSum<N>* patch;
     std::uint8_t* touched;
 
     __device__ std::int32_t rows_of(int owner) const { return owned[owner].count * points[1]; }
-    // Of the patch: the row that is the i-th of the owner's planes.
+    // Returns the row of the patch that is row i of the owner's planes.
     __device__ std::int32_t row(int owner, std::int32_t i) const
     {
         const std::int32_t plane = i / points[1], y = i - plane * points[1];
@@ -37,10 +37,10 @@ namespace {
 
 constexpr int threads = 128;
 static_assert(threads >= GpuWorld::most_ranks);
-constexpr int most_blocks = 64; // of a message
+constexpr int most_blocks = 64; // blocks per message
 
-// body(i) by all lanes of a warp, for each i in [0, count) with is_marked(i), which one lane asks. The same warp has the same i
-// in every call of a kernel.
+// Calls body(i) on all lanes of a warp for each i in [0, count) with is_marked(i),
+// which one lane evaluates. In all calls in a kernel an i belongs to the same warp.
 template <class IsMarked, class Body>
 __device__ void for_marked(std::int32_t count, IsMarked&& is_marked, Body&& body)
 {
@@ -54,18 +54,18 @@ __device__ void for_marked(std::int32_t count, IsMarked&& is_marked, Body&& body
     }
 }
 
-// body(z) by the lanes of a warp.
+// Calls body(z) for all points z of a row. The points are divided among the lanes of a warp.
 template <class Body>
 __device__ void for_points(int nz, Body&& body)
 {
     for (int z = static_cast<int>(threadIdx.x) % 32; z < nz; z += 32) { body(z); }
 }
 
-// Purpose        charges of touched rows to the owners of their planes
+// Purpose        sends charges of touched rows to the owners of their planes
 // Work           some blocks per owner (y); a warp per row
-// Reads/Writes   the patch, marks / messages; both are cleared where this rank is no owner
+// Reads/Writes   the patch, marks / messages; patch and marks are cleared on planes of other owners
 // Orders         the last block signals all owners with release
-// Requires       what came back for the charges before has been used
+// Requires       the potentials of the previous charges are not read any more
 // Cost           a load and a store per point of a touched row, a byte per other row
 template <class N>
 __global__ void __launch_bounds__(threads) send_charges_kernel(BlockTrace tracing, PatchArgs<N> a, PeerExchange exchange)
@@ -98,11 +98,11 @@ __global__ void __launch_bounds__(threads) send_charges_kernel(BlockTrace tracin
     exchange.end();
 }
 
-// Purpose        charges of all ranks on this rank's planes
+// Purpose        adds the charges of all ranks on this rank's planes
 // Work           a warp per row, rank by rank
 // Reads/Writes   messages, the patch / the patch; marks of this rank's planes are cleared
 // Orders         waits for all messages with acquire
-// Requires       sent by all ranks that share this GPU
+// Requires       all ranks that share this GPU have queued their sends
 // Cost           a load and a sum per point of a row that another rank touches
 template <class N>
 __global__ void __launch_bounds__(threads) take_in_kernel(BlockTrace tracing, PatchArgs<N> a, PeerExchange exchange)
@@ -131,11 +131,11 @@ __global__ void __launch_bounds__(threads) take_in_kernel(BlockTrace tracing, Pa
     exchange.end();
 }
 
-// Purpose        potentials of the rows that other ranks touch, to them
+// Purpose        sends other ranks the potentials of the rows that they touch
 // Work           some blocks per rank (y); a warp per row
 // Reads/Writes   messages of charges, potentials / messages
 // Orders         the last block signals all ranks with release
-// Requires       charges have been taken in; who gets the potentials has used those before, as it has sent charges since
+// Requires       charges have been taken in; receivers have used the previous potentials, since they sent charges afterwards
 // Cost           a load and a store per point of a touched row
 template <class N>
 __global__ void __launch_bounds__(threads) send_potentials_kernel(BlockTrace tracing, PatchArgs<N> a, const GpuReceiver* charges,
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(threads) send_potentials_kernel(BlockTrace tra
     exchange.end();
 }
 
-// The kernels that exchange something.
+// The kernels that exchange messages.
 enum Kernel : std::size_t
 {
     sends_charges,
@@ -169,7 +169,7 @@ enum Kernel : std::size_t
     kernels
 };
 
-// A warp for 32 rows.
+// Returns a grid with one warp per 32 rows.
 LaunchShape shape_for(std::size_t rows)
 {
     LaunchShape shape = one_thread_each(rows, threads);
@@ -193,7 +193,7 @@ GpuMeshPatch<N>::GpuMeshPatch(GpuQueue& queue, const GpuMeshMemory& memory, int 
     const std::array<int, 3>& points = cut.points;
     const auto rows = static_cast<std::size_t>(points[0]) * static_cast<std::size_t>(points[1]);
     const mesh::PlaneRange& own = cut.planes[static_cast<std::size_t>(rank)];
-    PARHELION_EXPECTS(own.first + own.count <= points[0]); // so that they lie one behind the other in the patch
+    PARHELION_EXPECTS(own.first + own.count <= points[0]); // the planes are then contiguous in the patch
     plane_ = static_cast<std::size_t>(points[1]) * static_cast<std::size_t>(points[2]);
     own_ = static_cast<std::size_t>(own.first) * plane_;
     queue.make_current();
@@ -204,7 +204,7 @@ GpuMeshPatch<N>::GpuMeshPatch(GpuQueue& queue, const GpuMeshMemory& memory, int 
     std::vector<const Real*> planes(static_cast<std::size_t>(points[0]));
     for (int owner = 0; owner < cut.ranks(); ++owner)
     {
-        if (owner != rank && !memory.potentials) { continue; } // all planes are here
+        if (owner != rank && !memory.potentials) { continue; } // this rank has all planes
         const mesh::PlaneRange& of = cut.planes[static_cast<std::size_t>(owner)];
         const Real* const first =
             owner == rank ? potentials : reinterpret_cast<const Real*>(memory.potentials->arrived(owner, rank));
@@ -214,7 +214,7 @@ GpuMeshPatch<N>::GpuMeshPatch(GpuQueue& queue, const GpuMeshMemory& memory, int 
         }
     }
     potential_planes_.upload(queue, planes);
-    queue.synchronize(); // the host's tables go
+    queue.synchronize(); // waits until the host's tables are copied
 }
 
 template <class N>
@@ -223,7 +223,7 @@ PatchArgs<N> GpuMeshPatch<N>::args()
     return {rank_, memory_.setup.cut.points, owned_.data(), patch_.data(), touched_.data()};
 }
 
-// Rows of the planes of whoever has the most.
+// Returns the number of rows of the rank with the most planes.
 template <class N>
 std::size_t GpuMeshPatch<N>::most_rows() const
 {
@@ -252,7 +252,7 @@ void GpuMeshPatch<N>::take_in(GpuQueue& queue)
 template <class N>
 void GpuMeshPatch<N>::send_potentials(GpuQueue& queue)
 {
-    if (!memory_.potentials) { return; } // they are where they are needed
+    if (!memory_.potentials) { return; } // every rank has all potentials itself
     const GpuRankEnds& ends = memory_.potentials->of(rank_);
     launch(queue, Phase::MeshExchange, send_potentials_kernel<N>, shape_for(most_rows(), ends.ranks), args(),
            memory_.charges->of(rank_).receivers, potentials_,

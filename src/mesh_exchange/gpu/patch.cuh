@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charges from the GPUs that have atoms to those that have planes of the grid, and potentials back: mesh_exchange/patch.hpp
-// between kernels.
+// Sends charges from GPUs with atoms to the owners of grid planes, and
+// potentials back. It is the counterpart of mesh_exchange/patch.hpp in kernels.
 //
-// The idea: a rank's patch is memory for the whole grid, of which its home atoms touch some rows. Rows that are touched are
-// marked as charges are spread, and they alone travel: no extent is worked out, and it does not matter where atoms are. An owner
-// adds what it gets to its own part of the patch, rank by rank, and sends potentials of the rows that were marked in the message.
-// Forces are gathered where the potentials came in. Messages are as long as their slots, so that nobody has to be told a size.
+// The idea: a rank's patch is memory for the whole grid, of which its home atoms touch some rows. Touched rows are marked
+// while charges are spread, and only they are sent. So no extent is computed, and atoms may be anywhere. An owner of planes
+// adds received rows to its own part of its patch, rank by rank. It returns potentials of the rows that are marked in the
+// message. Forces are gathered from the message of potentials. A message is as long as its slot, so no size is sent.
 //
-// Why not by sums in the owner's memory: those of floating-point numbers would have other bits in every run, and GPUs that are
-// not joined by NVLink have none that other GPUs' kernels may add to at the same time.
+// Why charges are not summed in the owner's memory directly: floating-point sums would have other bits in every run,
+// and without NVLink kernels of several GPUs cannot add to the same memory at the same time.
 //
-// Cost: a touched row is read and stored once on its way, and read once more; marks of all rows, a byte each, are read.
+// Cost: a touched row is read and stored once when sent, and read once more; the marks of all rows, a byte each, are read.
 #pragma once
 
 #include "comm/gpu/block.cuh"
@@ -21,7 +21,7 @@
 namespace parhelion {
 
 template <class N>
-struct PatchArgs; // of kernels
+struct PatchArgs; // kernel arguments
 
 template <class N>
 class GpuMeshPatch
@@ -30,17 +30,17 @@ public:
     using Real = typename N::Real;
     using ChargeSum = mesh::ChargeSum<N>;
 
-    // Of `rank`. potentials: of its planes, [plane][y][z]. Waits. memory must outlive it.
+    // Makes the patch of `rank`. potentials: of its planes, [plane][y][z]. Waits for the GPU. memory must outlive the patch.
     GpuMeshPatch(GpuQueue& queue, const GpuMeshMemory& memory, int rank, const Real* potentials);
 
-    // One after another in every step; ranks that share a GPU all send before any takes in or gathers.
+    // Call these three in order in every step. Ranks that share a GPU all queue a send before any queues the matching receive.
     void spread_and_send(GpuQueue& queue, GpuState<N>& state);
     void take_in(GpuQueue& queue);
     void send_potentials(GpuQueue& queue);
     void await_potentials(GpuQueue& queue);
-    void gather(GpuQueue& queue, GpuState<N>& state, int weight); // again, if wished
+    void gather(GpuQueue& queue, GpuState<N>& state, int weight); // may be called again in the same step
 
-    // Of this rank's planes, [plane][y][z]: whole after take_in(); who has used them leaves them cleared.
+    // The charges of this rank's planes, [plane][y][z], complete after take_in(). The code that uses them must set them to zero.
     ChargeSum* charges() { return patch_.data() + own_; }
 
 private:
@@ -50,13 +50,13 @@ private:
     const GpuMeshMemory& memory_;
     int rank_;
     const Real* potentials_;
-    std::size_t plane_ = 0, own_ = 0;      // points of a plane; where this rank's planes begin in the patch
-    DeviceBuffer<mesh::PlaneRange> owned_; // planes by rank
+    std::size_t plane_ = 0, own_ = 0;      // points of a plane; index of this rank's planes in the patch
+    DeviceBuffer<mesh::PlaneRange> owned_; // indexed by rank
     DeviceBuffer<ChargeSum> patch_;        // [x][y][z]
     DeviceBuffer<std::uint8_t> touched_;   // [x][y]
     DeviceBuffer<ChargeSum*> charge_planes_;
-    DeviceBuffer<const Real*> potential_planes_; // here, or where they come in
-    DeviceBuffer<BlockCounter> done_;            // of each kernel
+    DeviceBuffer<const Real*> potential_planes_; // for each plane: own potentials, or those in a received message
+    DeviceBuffer<BlockCounter> done_;            // one counter per kernel
 };
 
 } // namespace parhelion

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a kernel of the mesh takes in messages from all peers, sends some to all, or both: a policy of kernels.
+// Makes a mesh kernel receive messages from all peers, send messages to all peers, or both. It is an argument of the kernel.
 //
-// All threads of all blocks call begin() before they read what came, and end() when they have done their part. The last block to
-// end goes on to the next messages and signals those that were packed, so that no launch is spent on it. A block has at least as
-// many threads as there are ranks. Only the sends of other ranks may be awaited, and these are queued before: a block that waits
-// keeps no other from its place.
+// All threads of all blocks call begin() before they read messages, and end() when they have done their part.
+// The last block to call end() advances the receivers and signals the packed messages, so no other launch is
+// needed. A block must have at least as many threads as there are ranks. A kernel may only wait for sends
+// that are already queued, so that a waiting block does not take the place of a block that it waits for.
 #pragma once
 
 #include "comm/gpu/block.cuh"
@@ -17,22 +17,22 @@ namespace parhelion {
 
 struct PeerExchange
 {
-    GpuRankEnds ends{};               // of any exchange with the same peers; none: there are no peers
-    GpuReceiver* receivers = nullptr; // whose messages are taken in
-    GpuSender* senders = nullptr;     // whose messages are sent
-    BlockCounter* done = nullptr;     // of this kernel alone
+    GpuRankEnds ends{};               // channel ends of any exchange with the same peers; empty: no peers
+    GpuReceiver* receivers = nullptr; // receivers of the messages that the kernel receives
+    GpuSender* senders = nullptr;     // senders of the messages that the kernel sends
+    BlockCounter* done = nullptr;     // counts finished blocks of this kernel alone
 
     __device__ bool has_peer() const
     {
         const int thread = static_cast<int>(threadIdx.x);
         return thread < ends.ranks && thread != ends.rank;
     }
-    // What all peers have stored is visible to the whole block; or false, if a wait was in vain.
+    // Waits for the messages of all peers, which the whole block can read afterwards. Returns false if a wait has failed.
     __device__ bool begin() const
     {
         if (receivers == nullptr) { return true; }
         const bool has_failed = has_peer() && receivers[threadIdx.x].wait_arrived(*ends.watch) != Verdict::Reached;
-        return __syncthreads_or(has_failed) == 0; // rule M2
+        return __syncthreads_or(has_failed) == 0; // rule M2 of docs/design/communication.md
     }
     __device__ void end() const
     {
@@ -42,11 +42,11 @@ struct PeerExchange
     }
 };
 
-// Purpose        wait for messages that the next kernel reads
-// Work           a thread per peer: one block, which leaves the GPU to others however long it waits
+// Purpose        waits for messages that the next kernel reads
+// Work           a thread per peer, in one block, which leaves the GPU to other kernels however long it waits
 // Reads/Writes   signals
-// Orders         waits with acquire: what comes next in the stream sees what was sent
-// Requires       sent by all peers that share this GPU
+// Orders         waits with acquire: later work of the stream sees the messages
+// Requires       all peers that share this GPU have queued their sends
 // Cost           latency of a signal
 template <int threads>
 __global__ void __launch_bounds__(threads) await_kernel(BlockTrace tracing, PeerExchange exchange)
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(threads) await_kernel(BlockTrace tracing, Peer
     if (exchange.begin()) { exchange.end(); }
 }
 
-// done: of this wait alone.
+// done: a counter that this wait alone uses.
 inline void await_peers(GpuQueue& queue, const GpuRankEnds& ends, BlockCounter* done)
 {
     constexpr int threads = GpuWorld::most_ranks;

@@ -18,10 +18,10 @@ class LoneMesh final : public GpuRankMesh<N>
 public:
     LoneMesh(GpuQueue& queue, const MeshParameters& parameters) : mesh_(queue, parameters) {}
 
-    int stages() const override { return 1; }
-    void compute(GpuQueue& queue, int, GpuState<N>& state, Compute compute, const MeshWeights& weights) override
+    RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) override
     {
         mesh_.compute(queue, state, compute, weights);
+        co_return;
     }
     void add_rest(GpuQueue& queue, const MeshWeights& weights, GpuState<N>& state) override
     {
@@ -39,7 +39,7 @@ std::size_t points_here(const GpuMeshMemory& memory, int rank)
            static_cast<std::size_t>(cut.points[2]);
 }
 
-// gathered, bricks: charges and potentials travel.
+// The methods gathered and bricks: ranks exchange charges and potentials.
 template <class N>
 class PatchMesh final : public GpuRankMesh<N>
 {
@@ -49,25 +49,20 @@ public:
     {
     }
 
-    int stages() const override { return 5; }
-    void compute(GpuQueue& queue, int stage, GpuState<N>& state, Compute compute, const MeshWeights& weights) override
+    RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) override
     {
-        switch (stage)
-        {
-        case 0:
-            return patch_.spread_and_send(queue, state);
-        case 1:
-            patch_.take_in(queue);
-            return spectrum_.send(queue, patch_.charges());
-        case 2:
-            return spectrum_.solve(queue, state, compute);
-        case 3:
-            spectrum_.find_potentials(queue, potentials_.data());
-            return patch_.send_potentials(queue);
-        default:
-            patch_.await_potentials(queue);
-            return patch_.gather(queue, state, weights.first);
-        }
+        patch_.spread_and_send(queue, state);
+        co_await all_are_here;
+        patch_.take_in(queue);
+        spectrum_.send(queue, patch_.charges());
+        co_await all_are_here;
+        spectrum_.solve(queue, state, compute);
+        co_await all_are_here;
+        spectrum_.find_potentials(queue, potentials_.data());
+        patch_.send_potentials(queue);
+        co_await all_are_here;
+        patch_.await_potentials(queue);
+        patch_.gather(queue, state, weights.first);
     }
     void add_rest(GpuQueue& queue, const MeshWeights& weights, GpuState<N>& state) override
     {
@@ -75,12 +70,12 @@ public:
     }
 
 private:
-    DeviceBuffer<typename N::Real> potentials_; // of this rank's planes, [plane][y][z]
+    DeviceBuffer<typename N::Real> potentials_; // potentials of this rank's planes, [plane][y][z]
     GpuMeshPatch<N> patch_;
     GpuMeshSpectrum<N> spectrum_;
 };
 
-// shared: planes lie where the atoms are that reach them. Spectra alone travel.
+// The method shared: a rank's planes are those that its atoms reach, so ranks exchange only spectra.
 template <class N>
 class HaloMesh final : public GpuRankMesh<N>
 {
@@ -93,31 +88,26 @@ public:
         charges_.clear(queue);
         charge_planes_ = mesh_planes(queue, charges_.data(), parameters_.points, planes);
         potential_planes_ = mesh_planes(queue, potentials_.data(), parameters_.points, planes);
-        queue.synchronize(); // the host's tables go
+        queue.synchronize(); // waits until the host's tables are copied
     }
 
     bool takes_halo_atoms() const override { return true; }
     void after_repartition(GpuQueue& queue, GpuState<N>& state) override { limits_.follow(queue, state); }
 
-    int stages() const override { return 3; }
-    void compute(GpuQueue& queue, int stage, GpuState<N>& state, Compute compute, const MeshWeights& weights) override
+    RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) override
     {
-        switch (stage)
-        {
-        case 0:
-            limits_.check(queue, state);
-            spread_charges(queue, state, parameters_, MeshAtomsOf::Everybody, charge_planes_.data());
-            return spectrum_.send(queue, charges_.data());
-        case 1:
-            return spectrum_.solve(queue, state, compute);
-        default:
-            spectrum_.find_potentials(queue, potentials_.data());
-            gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data(), weights.first);
-        }
+        limits_.check(queue, state);
+        spread_charges(queue, state, parameters_, MeshAtomsOf::Everybody, charge_planes_.data());
+        spectrum_.send(queue, charges_.data());
+        co_await all_are_here;
+        spectrum_.solve(queue, state, compute);
+        co_await all_are_here;
+        spectrum_.find_potentials(queue, potentials_.data());
+        gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data(), weights.first);
     }
     void add_rest(GpuQueue&, const MeshWeights&, GpuState<N>&) override
     {
-        throw ContractError("A rest of the mesh's forces, of which some are halo atoms'."); // make_mesh_setup() refuses
+        throw ContractError("A rest of the mesh's forces, of which some are halo atoms'."); // make_mesh_setup() prevents it
     }
 
 private:
@@ -126,8 +116,8 @@ private:
 
     const MeshParameters& parameters_;
     GpuSlabLimits<N> limits_;
-    DeviceBuffer<ChargeSum> charges_; // of this rank's planes, [plane][y][z]
-    DeviceBuffer<Real> potentials_;   // likewise
+    DeviceBuffer<ChargeSum> charges_; // charges of this rank's planes, [plane][y][z]
+    DeviceBuffer<Real> potentials_;   // potentials of these planes, in the same layout
     DeviceBuffer<ChargeSum*> charge_planes_;
     DeviceBuffer<Real*> potential_planes_;
     GpuMeshSpectrum<N> spectrum_;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// PME's mesh of a rank on a GPU, which is alone or shares it with others: mesh_exchange/rank_mesh.hpp on GPUs, by the same
-// methods and with the same cut.
+// PME's mesh of a rank on a GPU, whether it is alone or shares the mesh with other ranks. Methods and
+// division of the mesh are those of mesh_exchange/rank_mesh.hpp. A step has these stages, by method:
 //
-//   gathered, bricks   1 spread, send charges   2 take them in, transform planes, send spectra   3 solve, send them back
-//                      4 transform planes, send potentials   5 gather. Where every rank has everything, 3 to 5 wait for nobody
-//   shared             1 spread, transform planes, send spectra   2 solve, send them back   3 transform planes, gather
-//   dedicated          1 send atoms   2 ranks without atoms: spread, transform planes, send spectra   3 solve, send them back
-//                      4 transform planes, gather, send forces   5 add them
+//   gathered, bricks   1 spread, send charges   2 sum charges, transform planes, send spectra   3 solve, send spectra back
+//                      4 transform planes, send potentials   5 gather. If every rank has everything, 3 to 5 wait for no rank
+//   shared             1 spread, transform planes, send spectra   2 solve, send spectra back   3 transform planes, gather
+//   dedicated          1 send atoms   2 mesh ranks: spread, transform planes, send spectra   3 solve, send spectra back
+//                      4 transform planes, gather, send forces   5 particle ranks: add forces
 //
-// What a rank does between two exchanges is a stage: it begins with a wait and ends with a send, inside its kernels. Every rank
-// does a stage before any does the next, all on one queue; so the mesh may be captured in graphs, also of ranks that share a GPU.
-// The box is read from device memory.
+// compute() is a program (device/rank_program.hpp) with a pause between these stages. Each stage
+// begins with a wait and ends with a send, both inside its kernels. All stages are on one queue. So
+// the mesh may be captured in graphs, even if ranks share a GPU. The box is read from device memory.
 //
-// Cost: of GpuMesh's kernels a share; of charges and potentials three kernels and a wait more.
+// Cost: a share of GpuMesh's kernels. Sending charges and potentials takes three more kernels and one more wait.
 #pragma once
 
+#include "device/rank_program.hpp"
 #include "interactions/force_buffers.hpp"
 #include "interactions/mesh/mesh_weights.hpp"
 #include "mesh_exchange/gpu/mesh_memory.hpp"
@@ -31,25 +32,24 @@ class GpuRankMesh
 public:
     virtual ~GpuRankMesh() = default;
 
-    virtual int stages() const = 0;
-    // Adds the forces of home atoms, weights.first times, to state.f and on request this rank's part of energy and virial, once,
-    // to state.energies.
-    virtual void compute(GpuQueue& queue, int stage, GpuState<N>& state, Compute compute, const MeshWeights& weights) = 0;
-    // Adds the forces that compute() has found for these positions, weights.rest times. Not of a mesh that takes halo atoms.
+    // Adds the forces on home atoms, weights.first times, to state.f. On request it adds this rank's part of
+    // energy and virial, once, to state.energies. The programs of all ranks of a run have the same pauses.
+    virtual RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) = 0;
+    // Adds weights.rest times the forces of compute() for these positions. Not allowed for a mesh that takes halo atoms.
     virtual void add_rest(GpuQueue& queue, const MeshWeights& weights, GpuState<N>& state) = 0;
 
-    // --- capabilities, by which the engine decides
+    // --- optional capabilities, which the engine queries
 
-    // Does it take the positions of halo atoms and exert forces on them, which go to their owners with all others?
+    // Returns true if the mesh uses halo atoms and exerts forces on them. These return to the owners with all other halo forces.
     virtual bool takes_halo_atoms() const { return false; }
-    // When atoms have changed owner and order and there is a new halo.
+    // Call it after atoms have changed owner and order and a new halo exists.
     virtual void after_repartition(GpuQueue&, GpuState<N>&) {}
 };
 
-// Of a rank that is alone. Waits.
+// Makes the mesh of a lone rank. Waits for the GPU.
 template <class N>
 std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh(GpuQueue& queue, const MeshParameters& parameters);
-// Of `rank` of several; cells: of all that have one. memory must outlive it. Waits.
+// Makes the mesh of `rank`, one of several. cells: of all ranks with a cell. memory must outlive it. Waits for the GPU.
 template <class N>
 std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh(GpuQueue& queue, const GpuMeshMemory& memory, std::span<const GpuCell> cells,
                                               int rank);

@@ -14,11 +14,11 @@ namespace {
 
 constexpr int threads = 256;
 
-// Purpose        of how many planes the owners have each home atom
+// Purpose        computes for each home atom for how many planes the owners have the atom
 // Work           a thread per slot
 // Reads/Writes   positions, the box / planes by slot
-// Orders         nothing: stream order alone
-// Requires       positions as they were when halos were made
+// Orders         nothing; the order of the stream suffices
+// Requires       the positions with which halos were made
 // Cost           20 bytes a slot
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -41,10 +41,10 @@ __global__ void __launch_bounds__(threads)
     reaches_back[slot] = count;
 }
 
-// Purpose        is every charged home atom on the ranks whose planes it reaches?
+// Purpose        raises a flag unless every charged home atom is on all ranks whose planes it reaches
 // Work           a thread per slot
 // Reads/Writes   positions, charges, planes by slot / flags
-// Orders         nothing: stream order alone
+// Orders         nothing; the order of the stream suffices
 // Requires       nothing
 // Cost           20 bytes a slot
 template <class N>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// May the owners of planes add up charges from the home and halo atoms that they have? mesh_exchange/slab_limits.hpp on a GPU.
+// Checks on a GPU whether owners of planes can sum charges from their home and halo atoms alone (mesh_exchange/slab_limits.hpp).
 //
-// What an atom's rank says for it: which planes does it reach, and did their owners get it into their halos at the repartition?
-// The second is asked of the function that decided it (state/gpu/zones.cuh), so that no margin has to be trusted. If an owner
-// lacks an atom, a flag is up and the steps count for nothing. Cost: some ten operations per home atom and rank behind at a
-// repartition, and in every step a look at the x of every home atom.
+// Each rank checks for its home atoms which planes an atom reaches, and whether the owners of these planes took the
+// atom into their halos at the repartition. The function that decided this (state/gpu/zones.cuh) computes it again
+// here, so no margin has to be trusted. If an owner lacks an atom, a flag is raised and the steps are discarded. Cost:
+// at a repartition some ten operations per home atom and rank behind; in every step a load of the x of every home atom.
 #pragma once
 
 #include "device/gpu/device_buffer.hpp"
@@ -20,20 +20,20 @@ template <class N>
 class GpuSlabLimits
 {
 public:
-    // cells: of all ranks, slabs along x. Waits.
+    // cells: the cells of all ranks, which are slabs along x. Waits for the GPU.
     GpuSlabLimits(GpuQueue& queue, const MeshCut& cut, std::span<const GpuCell> cells, int rank);
 
-    // When every rank has its new halo.
+    // Notes which owners have which atoms. Call it when every rank has its new halo.
     void follow(GpuQueue& queue, GpuState<N>& state);
-    // Raises gpu_flag_mesh_strayed unless every charged home atom is on the ranks whose planes it reaches.
+    // Raises gpu_flag_mesh_strayed unless every charged home atom is on all ranks whose planes it reaches.
     void check(GpuQueue& queue, GpuState<N>& state);
 
 private:
     MeshCut cut_;
     int rank_;
-    DeviceBuffer<GpuCell> cells_;             // by rank
-    DeviceBuffer<mesh::PlaneRange> planes_;   // likewise
-    DeviceBuffer<std::int32_t> reaches_back_; // by slot: planes, back from the end of this rank's, whose owners have the atom
+    DeviceBuffer<GpuCell> cells_;             // indexed by rank
+    DeviceBuffer<mesh::PlaneRange> planes_;   // indexed by rank
+    DeviceBuffer<std::int32_t> reaches_back_; // for each slot: planes whose owners have the atom, back from this rank's last
 };
 
 } // namespace parhelion

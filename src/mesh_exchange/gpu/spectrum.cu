@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mesh_exchange/gpu/spectrum.cuh"
 
-#include "interactions/mesh/gpu/mesh_transforms.cuh"
+#include "interactions/mesh/gpu/fft/mesh_transforms.cuh"
 #include "mesh_exchange/gpu/peer_exchange.cuh"
 
 namespace parhelion {
 
 namespace {
 
-// The kernels that exchange something.
+// The kernels that exchange messages.
 enum Kernel : std::size_t
 {
     forward,
@@ -44,7 +44,7 @@ GpuMeshSpectrum<N>::GpuMeshSpectrum(GpuQueue& queue, const GpuMeshMemory& memory
     std::vector<Complex*> to(nx);
     for (int peer = 0; peer < cut.ranks(); ++peer)
     {
-        if (peer != rank && !memory.there) { continue; } // everything is here
+        if (peer != rank && !memory.there) { continue; } // no messages: this rank has all planes and rows
         const auto p = static_cast<std::size_t>(peer);
         const mesh::PlaneRange &rows = cut.rows[p], &planes = cut.planes[p];
         for (std::size_t i = 0; i < size_of(rows); ++i)
@@ -63,10 +63,10 @@ GpuMeshSpectrum<N>::GpuMeshSpectrum(GpuQueue& queue, const GpuMeshMemory& memory
         }
     }
     there_.upload(queue, there), back_.upload(queue, back), from_.upload(queue, from), to_.upload(queue, to);
-    queue.synchronize(); // the host's tables go
+    queue.synchronize(); // waits until the host's tables are copied
 }
 
-// Of a kernel that takes in the messages of one exchange and sends those of another, if there are any.
+// Returns the argument by which a kernel receives the messages of one exchange and sends those of another, if each is given.
 template <class N>
 PeerExchange GpuMeshSpectrum<N>::exchange(std::size_t kernel, const std::optional<GpuPeerEnds>& receives,
                                           const std::optional<GpuPeerEnds>& sends)

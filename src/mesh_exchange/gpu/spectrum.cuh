@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spectra from the GPUs that have planes to those that solve rows, and back: mesh_exchange/spectrum.hpp between kernels. The
-// transforms store into the messages and read from them, and their last blocks signal; there is no kernel besides. A message from
-// one rank to another is the sender's planes of the receiver's rows, [plane][row][kz], and back it is the same. What stays on a
-// rank lies in an array of this shape. Where every rank has everything, all of it does.
+// Sends spectra from GPUs with planes to GPUs that solve rows, and back: the counterpart of mesh_exchange/spectrum.hpp in
+// kernels. Transforms write into the messages and read from them, and their last blocks signal, so no other kernel is needed.
+// A message between two ranks holds the planes of one and the rows of the other: [plane][row][kz], in both directions. The
+// part that stays on a rank is in an array of this shape. If every rank has all planes and rows, all of it stays.
 #pragma once
 
 #include "comm/gpu/block.cuh"
-#include "interactions/mesh/gpu/mesh_transforms.hpp"
+#include "interactions/mesh/gpu/fft/mesh_transforms.hpp"
 #include "mesh_exchange/gpu/mesh_memory.hpp"
 
 namespace parhelion {
@@ -20,12 +20,12 @@ public:
     using Real = typename N::Real;
     using ChargeSum = mesh::ChargeSum<N>;
 
-    // Of `rank`. Waits. memory must outlive it.
+    // Makes the spectrum of `rank`. Waits for the GPU. memory must outlive the spectrum.
     GpuMeshSpectrum(GpuQueue& queue, const GpuMeshMemory& memory, int rank);
 
-    // One after another in every step; ranks that share a GPU all do the one before any does the next. charges, potentials: of
-    // this rank's planes, [plane][y][z].
-    void send(GpuQueue& queue, ChargeSum* charges); // which are cleared
+    // Call these in order in every step. Ranks that share a GPU all queue one of these before any
+    // rank queues the next. charges and potentials are those of this rank's planes, [plane][y][z].
+    void send(GpuQueue& queue, ChargeSum* charges); // sets charges to zero afterwards
     void solve(GpuQueue& queue, GpuState<N>& state, Compute compute);
     void find_potentials(GpuQueue& queue, Real* potentials);
 
@@ -38,11 +38,11 @@ private:
     const GpuMeshMemory& memory_;
     int rank_;
     GpuMeshTransforms<N> transforms_;
-    DeviceBuffer<Complex> own_;                 // [plane][row][kz], there and back
-    DeviceBuffer<PlaneRow<Real>> there_, back_; // [y]: where rows of this rank's planes go, and where they come back
-    DeviceBuffer<const Complex*> from_;         // [x]: the rows that this rank solves
+    DeviceBuffer<Complex> own_;                 // the part that stays on this rank, [plane][row][kz], in both directions
+    DeviceBuffer<PlaneRow<Real>> there_, back_; // [y]: where rows of this rank's planes go, and come back
+    DeviceBuffer<const Complex*> from_;         // [x]: address of the rows that this rank solves
     DeviceBuffer<Complex*> to_;
-    DeviceBuffer<BlockCounter> done_; // of each kernel
+    DeviceBuffer<BlockCounter> done_; // one counter per kernel
 };
 
 } // namespace parhelion

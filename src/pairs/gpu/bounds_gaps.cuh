@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far apart the bounding boxes of clusters and superclusters are: all that the pair search asks. `lone`: of a rank that has
-// all atoms. Cost: some 20 instructions for two boxes; in a tilted box some 60, and more where images are in doubt.
+// Distances between bounding boxes of clusters and superclusters, the only test of the pair search. `lone`: the rank has
+// all atoms. Cost: about 20 instructions for two boxes; in a tilted box about 60, and more if several images are possible.
 #pragma once
 
 #include "pairs/gpu/pair_tiles.cuh"
@@ -10,8 +10,8 @@
 
 namespace parhelion::pair_tiles {
 
-// How far apart two places are, nm: the short way around the box or, in a divided dimension of a rank of several, in the unrolled
-// box. Differences are exact before they are rounded.
+// Returns the distance of two coordinates, nm, by the shorter way around the box. With several ranks, in a
+// divided dimension, it is the distance in the unrolled box. Differences are exact before they are rounded.
 template <bool lone>
 __device__ float apart(const GpuCell& cell, int d, std::uint32_t a, std::uint32_t b, float nm)
 {
@@ -19,7 +19,7 @@ __device__ float apart(const GpuCell& cell, int d, std::uint32_t a, std::uint32_
     return static_cast<float>(cell.unrolled(d, a) >= cell.unrolled(d, b) ? a - b : b - a) * nm;
 }
 
-// Squared distance between two boxes, nm^2.
+// Returns the squared distance between two bounding boxes in a rectangular periodic box, nm^2.
 template <bool lone>
 __device__ float gap2(const GpuCell& cell, const AtomBounds& a, const AtomBounds& b, const Scale<false>& nm, float)
 {
@@ -29,17 +29,17 @@ __device__ float gap2(const GpuCell& cell, const AtomBounds& a, const AtomBounds
     return x * x + y * y + z * z;
 }
 
-// The same in a tilted box, by the boxes in space around them; infinite if faces of the periodic box tell that it is not below
-// the cutoff. The image of a middle that is nearest to the other need not be that of their atoms; then it is the least distance
-// of all images that may be.
+// Returns the squared distance between two bounding boxes in a tilted periodic box, by the boxes in space around them; infinite
+// if distances of faces show that it exceeds the cutoff. The nearest image of a middle need not be that of the atoms. So this
+// is the least distance of all possible images along the edges, or 0 if an edge has more than two (a low box, wide clusters).
 template <bool lone>
 __device__ float gap2(const GpuCell& cell, const AtomBounds& a, const AtomBounds& b, const Scale<true>& nm, float cutoff)
 {
     const Vec3<std::uint32_t> from{a.x, a.y, a.z}, to{b.x, b.y, b.z};
     const Vec3<float> unit{nm.x, nm.y, nm.z}, half{a.half_x + b.half_x, a.half_y + b.half_y, a.half_z + b.half_z},
         reach = half + nm.lean.along_edges(cutoff), extent = nm.lean.extent(half);
-    Vec3<float> way, beyond; // from b to a along the edges, and to the next image of a beyond b
-    unsigned others = 0;     // dimensions, a bit each
+    Vec3<float> way, beyond; // way: from b to a along the edges; beyond: to a's image on the other side of b
+    unsigned others = 0;     // dimensions in which the image beyond is possible, a bit each
     for (int d = 0; d < 3; ++d)
     {
         const bool is_unrolled = !lone && cell.is_divided(d);
@@ -49,7 +49,7 @@ __device__ float gap2(const GpuCell& cell, const AtomBounds& a, const AtomBounds
         const float distance = static_cast<float>(units) * unit[d], rest = static_cast<float>(0u - units) * unit[d];
         way[d] = is_ahead ? distance : -distance, beyond[d] = is_ahead ? -rest : rest;
         if (is_unrolled) { continue; }
-        if (half[d] > 0.49f * 4294967296.0f * unit[d]) { return 0; } // so wide that it may be any
+        if (margin * reach[d] > 4294967296.0f * unit[d]) { return 0; }
         others |= units > 0 && rest < margin * reach[d] ? 1u << d : 0;
     }
     float least = INFINITY;
@@ -68,7 +68,7 @@ __device__ float gap2(const GpuCell& cell, const AtomBounds& a, const AtomBounds
     }
 }
 
-// May atoms of two boxes, in this list, come within the cutoff by another way around the box, where another rank lists them?
+// Returns true if atoms of the two boxes may come within the cutoff by another way around the box, where another rank lists them.
 template <bool tilted>
 __device__ bool are_ambiguous(const GpuCell& cell, const AtomBounds& a, const AtomBounds& b, const Scale<tilted>& nm,
                               float cutoff)

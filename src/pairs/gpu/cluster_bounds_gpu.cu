@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounding boxes of clusters and superclusters: all that the pair search looks at.
+// Computes the bounding boxes of clusters and superclusters, which the pair search compares.
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
 #include "device/gpu/warp.cuh"
@@ -15,18 +15,18 @@ namespace {
 
 struct Extent
 {
-    std::uint32_t low, high; // low > high: nothing
+    std::uint32_t low, high; // low > high: no atoms
 };
 __device__ Extent united(Extent e, int distance)
 {
     return {min(e.low, from_lane_across(e.low, distance)), max(e.high, from_lane_across(e.high, distance))};
 }
 
-// Purpose        bounding boxes of superclusters and clusters
-// Work           a warp per supercluster, two atoms a lane
-// Reads/Writes   positions, global numbers / bounds, and the demand of the list: nothing yet
-// Orders         nothing: stream order alone
-// Requires       nothing of the order of atoms
+// Purpose        computes bounding boxes of superclusters and clusters
+// Work           by a warp per supercluster, two atoms a lane
+// Reads/Writes   positions, global numbers / bounds; the demand of the list, which becomes zero
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       nothing: atoms may be in any order
 // Cost           20 bytes read, 13 written per atom
 constexpr int bounds_warps = 4;
 template <class N>
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(32 * bounds_warps)
     for (int d = 0; d < 3; ++d)
     {
         const auto component = [&](int r) { return leading(d == 0 ? p[r].x : d == 1 ? p[r].y : p[r].z); };
-        // From where the box is unrolled, or from half a box behind some atom; fillers sit on atoms.
+        // Offsets are from the origin of the unrolled box, or from half a box behind an atom. Fillers are at the places of atoms.
         const std::uint32_t first = from_lane(component(0), 0);
         base[d] = cell.is_divided(d) ? cell.origin[d] : first - 0x80000000u;
         for (int r = 0; r < 2; ++r)

@@ -19,7 +19,7 @@ using namespace gpu_zones;
 
 constexpr int threads = 256;
 
-// Is an atom in this zone where it may be: near enough to its owner's cell, and in the unrolled box?
+// Returns true if an atom of this zone is near enough to its owner's cell and inside the unrolled box.
 __device__ bool is_in_place(const GpuCell& cell, const Vec3<double>& nm_per_unit, int zone, const Vec3<std::uint32_t>& x)
 {
     for (int d = 0; d < 3; ++d)
@@ -28,7 +28,7 @@ __device__ bool is_in_place(const GpuCell& cell, const Vec3<double>& nm_per_unit
         const int offset = cell.offset_of(zone, d);
         const std::int64_t ahead = ahead_of_border(cell, d, offset, x[d]);
         const std::int64_t begin = std::int64_t{offset} * cell.width[d], end = begin + cell.width[d];
-        constexpr std::int64_t rounding = 64; // of borders and of what has been computed from positions
+        constexpr std::int64_t rounding = 64; // rounding of cell borders and of values computed from positions
         const auto overhang = static_cast<std::int64_t>(cell.overhang[d] / nm_per_unit[d]) + rounding;
         if (ahead < begin - overhang || ahead > end + overhang) { return false; }
         const std::int64_t unrolled = ahead + cell.unrolled(d, cell.lower[d]);
@@ -37,7 +37,7 @@ __device__ bool is_in_place(const GpuCell& cell, const Vec3<double>& nm_per_unit
     return true;
 }
 
-// Do the cells that atoms come from reach as far as the pair list, in a box of these units? Beyond the last there is this one.
+// Returns true if the cells that supply halo atoms reach as far as the pair list. nm_per_unit is that of the present box.
 __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per_unit)
 {
     for (int d = 0; d < 3; ++d)
@@ -48,17 +48,17 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
     return true;
 }
 
-// Purpose        in which column the atoms are that are here
-// Work           a thread per atom of the system; a block counts its atoms by column first, so that few additions meet in a word
-// Reads/Writes   exchange buffer / which atoms are here, their place in a column, atoms of columns, slot_of_global of the others,
-// flags;
-//                marks of the exchange buffer, which are gone
-// Orders         atoms of a column come in any order: they are sorted afterwards
-// Requires       every atom marked on the exchange buffer that is to be here; counts of columns zero; shared memory for a count
-// of each
-//                column
-// Cost           5 bytes an atom of the system, 24 one here; an addition for each block and column, which one word takes every
-//                30 ns
+// Purpose        finds the columns of this rank's atoms
+// Work           by a thread per atom of the system; a block counts its atoms by column first, to reduce additions to the
+//                same word
+// Reads/Writes   exchange buffer / which atoms are here, their place in a column, atoms of columns, slot_of_global of
+//                other atoms, flags; marks of the exchange buffer, which are cleared
+// Orders         no memory accesses; atoms of a column come in any order, and are sorted afterwards
+// Requires       every atom of this rank is marked on the exchange buffer; counts of columns are zero;
+//                shared memory for a count of each column
+// Cost           5 bytes an atom of the system, 24 one of this rank; an addition for each block and column,
+//                of which one word takes
+//                one every 30 ns
 constexpr int count_threads = 1024;
 template <class N, bool lone>
 __global__ void __launch_bounds__(count_threads, 2)
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(count_threads, 2)
     const BlockSpan span(tracing);
 
     const GpuCell& cell = exchange_buffer.cell;
-    PARHELION_DYNAMIC_SHARED(std::int32_t, of_block); // counts, then the places where this block's atoms begin
+    PARHELION_DYNAMIC_SHARED(std::int32_t, of_block); // first counts, then the places where this block's atoms begin
     for (int column = threadIdx.x; column < columns.count; column += count_threads) { of_block[column] = 0; }
     const int g = blockIdx.x * count_threads + threadIdx.x;
     int zone = 0;
@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(count_threads, 2)
     if (is_here) { here = leading(exchange_buffer.x[g]); }
     if constexpr (!lone)
     {
-        // Nobody looks at a mark twice: after a wait in vain others may change it meanwhile, and an atom would be filled in
-        // that was not counted.
+        // A mark is read only once. After a failed wait other ranks may change it
+        // meanwhile, and an atom could then get a place without having been counted.
         const std::uint32_t of_warp = lanes_where(is_here);
         if (g % 32 == 0 && g < atoms) { taken[g / 32] = of_warp; }
         if (is_here) { exchange_buffer.zone[g] = GpuExchangeBuffer<N>::not_here; }
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(count_threads, 2)
     }
 }
 
-// The sum of a value over the threads before this one; all threads of a block must call it.
+// Returns the sum of `value` over the threads before this one. All threads of a block must call it.
 constexpr int wide_threads = 1024;
 __device__ std::int32_t sum_before(std::int32_t value)
 {
@@ -130,13 +130,13 @@ __device__ std::int32_t sum_before(std::int32_t value)
     return sum - value + sum_of_lanes(lane < warp ? of_warp[lane] : 0);
 }
 
-// What is in the columns before one, and in all before the end.
+// Sums over the columns before each column; the last element is the sum over all columns.
 struct ColumnSums
 {
-    std::int32_t *atoms, *superclusters; // in shared memory, for each column and the end
+    std::int32_t *atoms, *superclusters; // in shared memory; one value per column, then the total
 };
 
-// By a block of wide_threads; each has a run of columns.
+// Computes the sums. All threads of a block of wide_threads call it; each thread sums consecutive columns.
 __device__ void add_up_columns(const std::int32_t* in_column, int columns, const ColumnSums& before)
 {
     const auto superclusters_of = [](int atoms) { return (atoms + supercluster_size - 1) / supercluster_size; };
@@ -148,7 +148,7 @@ __device__ void add_up_columns(const std::int32_t* in_column, int columns, const
         atoms += atoms_of(column), superclusters += superclusters_of(atoms_of(column));
     }
     atoms = sum_before(atoms);
-    __syncthreads(); // that function may be called again
+    __syncthreads(); // needed because sum_before() is called again
     superclusters = sum_before(superclusters);
     for (int column = begin; column < end; ++column)
     {
@@ -171,8 +171,8 @@ struct CutArguments
     DeviceScalars* scalars;
 };
 
-// Columns become superclusters, of which there are enough for any columns of `room` atoms; more atoms raise a flag, and none is
-// taken. A warp of the grid per column.
+// Divides columns into superclusters. The reserved superclusters suffice for any columns of a.capacity atoms.
+// If there are more atoms, it raises a flag and takes none of them. A warp of the grid works on a column.
 __device__ void cut_columns(const CutArguments& a, const ColumnSums& before)
 {
     const int t = blockIdx.x * wide_threads + threadIdx.x, all = gridDim.x * wide_threads, columns = a.columns.count;
@@ -202,14 +202,14 @@ __device__ void cut_columns(const CutArguments& a, const ColumnSums& before)
     }
 }
 
-// Purpose        columns to superclusters, and atoms to their columns
-// Work           a thread per atom of the system, a warp per column. Every block adds up columns for itself, as nothing but a
-//                launch would let it wait for another
-// Reads/Writes   atoms of columns, exchange buffer, who is here, places / column_begin, first_supercluster, zone_of_supercluster,
-//                first_atom, flags; atoms by column: z above, the atom below
-// Orders         nothing: stream order alone
+// Purpose        divides columns into superclusters, and puts atoms into their columns
+// Work           by a thread per atom of the system and a warp per column. Every block adds up all columns for itself, as
+//                blocks can wait for each other only by a new launch
+// Reads/Writes   atoms of columns, exchange buffer, bits of atoms here, places / column_begin, first_supercluster,
+//                zone_of_supercluster, first_atom, flags; atoms by column: z in the upper half, the atom in the lower
+// Orders         no memory accesses; the order of the stream suffices
 // Requires       shared memory for sums over columns
-// Cost           latency, some microseconds; a bit an atom of the system, 35 bytes one here
+// Cost           latency, some microseconds; a bit per atom of the system, 35 bytes per atom here
 template <class N, bool lone>
 __global__ void __launch_bounds__(wide_threads)
     fill_columns_kernel(BlockTrace tracing, CutArguments cut, GpuExchangeBuffer<N> exchange_buffer, int atoms,
@@ -236,12 +236,12 @@ __global__ void __launch_bounds__(wide_threads)
     if (is_here && before.atoms[columns] <= cut.capacity) { by_column[before.atoms[at.column] + at.place] = atom; }
 }
 
-// Purpose        atoms of a column in the order of z
-// Work           a block per column: atoms into buckets by z, then each to its rank among those of its bucket
-// Reads/Writes   atoms by column, both before and after; by_bucket between; atoms of columns, left zero for the next count
-// Orders         equal z: by global number
-// Requires       -
-// Cost           48 bytes an atom; where z is the same for many, a comparison with each of them
+// Purpose        sorts the atoms of a column by z
+// Work           by a block per column: puts atoms into buckets by z, then each atom to its place within its bucket
+// Reads/Writes   atoms by column (read and written); by_bucket in between; atoms of columns, left zero for the next count
+// Orders         no memory accesses; atoms of equal z are sorted by their global numbers
+// Requires       nothing
+// Cost           48 bytes an atom; if many atoms have the same z, a comparison with each of these
 constexpr int sort_threads = 512, buckets = sort_threads;
 __global__ void __launch_bounds__(sort_threads)
     sort_columns_kernel(BlockTrace tracing, const std::int32_t* column_begin, std::int32_t* in_column, ColumnAtom* by_column,
@@ -266,7 +266,7 @@ __global__ void __launch_bounds__(sort_threads)
     const std::uint32_t base = lowest;
     const float per_unit = buckets / (static_cast<float>(highest - base) + 1);
     const auto bucket_of = [&](ColumnAtom atom) {
-        return min(static_cast<int>(static_cast<float>(z_of(atom) - base) * per_unit), buckets - 1); // never falls with z
+        return min(static_cast<int>(static_cast<float>(z_of(atom) - base) * per_unit), buckets - 1); // monotonic in z
     };
     for (int k = t; k < n; k += sort_threads) { atomic_add(bucket_end + bucket_of(column[k]), 1); }
     __syncthreads();
@@ -288,7 +288,7 @@ __global__ void __launch_bounds__(sort_threads)
     }
 }
 
-// Ascending order of each `size` consecutive elements of 64, element r * 32 + lane being key[r].
+// Sorts each `size` consecutive elements of 64 in ascending order. Element r * 32 + lane is key[r] of that lane.
 template <int size>
 __device__ void sort_groups(std::uint32_t (&key)[2])
 {
@@ -334,11 +334,11 @@ struct PlaceArguments
     std::uint8_t* temperature_group;
 };
 
-// Purpose        order within superclusters, and what atoms have to its place
-// Work           a warp per supercluster: three sorts of 64 keys (a coordinate and the place before), then a gather
-// Reads/Writes   sorted atoms, exchange buffer, table / everything of slots but forces, slot_of_global
-// Orders         nothing: stream order alone
-// Requires       a supercluster's atoms do not straddle the border of the (unrolled) box: columns and z order see to that
+// Purpose        orders the atoms within superclusters, and moves all data of an atom to its slot
+// Work           by a warp per supercluster: three sorts of 64 keys (a coordinate and the place before), then a gather
+// Reads/Writes   sorted atoms, exchange buffer, table / all per-slot data but forces, slot_of_global
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       no supercluster on both sides of a face of the (unrolled) box; columns and the order in z ensure this
 // Cost           66 bytes an atom twice, about 300 instructions a warp
 constexpr int place_warps = 4;
 template <class N>
@@ -382,7 +382,7 @@ __global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrac
     {
         const int place = static_cast<int>(key[r] % supercluster_size);
         const bool real = place < atoms;
-        // A filler sits on an atom of its cluster, or of its supercluster if the cluster has none.
+        // A filler gets the position of an atom of its cluster, or of an atom of its supercluster if its cluster has none.
         const std::uint32_t reals = lanes_where(real), cluster = reals >> (lane & ~7) & 0xff;
         const int first_of_cluster = from_lane(place, cluster == 0 ? lane : (lane & ~7) + __ffs(cluster) - 1);
         const int below = real ? place : cluster != 0 ? first_of_cluster : 0;
@@ -400,11 +400,11 @@ __global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrac
     }
 }
 
-// Purpose        a lone rank's table
-// Work           a thread per slot
-// Reads/Writes   what slots have / the same by global number
-// Orders         nothing: stream order alone
-// Requires       every atom on this rank
+// Purpose        fills a lone rank's atom table
+// Work           by a thread per slot
+// Reads/Writes   per-slot data / the same data by global number
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       all atoms on this rank
 // Cost           14 bytes an atom, once
 __global__ void __launch_bounds__(threads)
     fill_table_kernel(BlockTrace tracing, const std::int32_t* global_of_slot, const std::int32_t* lj_type,

@@ -13,11 +13,11 @@ namespace {
 
 constexpr int threads = 256;
 
-// Purpose        positions and box at the time of the list
-// Work           a thread per slot
-// Reads/Writes   positions, box / copies
-// Orders         nothing: stream order alone
-// Requires       -
+// Purpose        stores positions and box when the list is built
+// Work           by a thread per slot
+// Reads/Writes   positions, box / copies of these
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       nothing
 // Cost           28 bytes per slot (Mixed)
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -30,11 +30,11 @@ __global__ void __launch_bounds__(threads)
     if (slot < slots) { x[slot] = state.position(slot); }
 }
 
-// Purpose        has an atom moved so far since the list that an unlisted pair may be in range?
-// Work           a thread per slot; fillers have not moved
-// Reads/Writes   positions of home atoms, now and then, boxes / a flag
-// Orders         nothing: stream order alone
-// Requires       positions kept since the last repartition
+// Purpose        raises a flag if an atom has moved so far since the list was built that an unlisted pair may be in range
+// Work           by a thread per slot; fillers have not moved
+// Reads/Writes   positions of home atoms and boxes, present and stored / a flag
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       positions stored since the last repartition
 // Cost           28 bytes per home atom (Mixed)
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(threads)
     const PeriodicBox<N> box = state.box();
     double shrinkage = 1;
     for (int d = 0; d < 3; ++d) { shrinkage = fmin(shrinkage, box.edges().diagonal()[d] / listed_box->diagonal()[d]); }
-    const double allowed = 0.5 * (shrinkage * list_cutoff - cutoff); // of an atom
+    const double allowed = 0.5 * (shrinkage * list_cutoff - cutoff); // largest allowed displacement of an atom, nm
     const Vec3<double> move = box.difference(state.position(slot), x[slot]);
     if (!(allowed >= 0 && norm2(move) <= allowed * allowed))
     {
@@ -59,11 +59,11 @@ __global__ void __launch_bounds__(threads)
 } // namespace
 
 template <class N>
-void GpuListedPositions<N>::keep(GpuQueue& queue, const GpuState<N>& state)
+void GpuListedPositions<N>::keep(GpuQueue& queue, GpuState<N>& state)
 {
     x_.resize(state.slots), box_.resize(1);
-    launch(queue, Phase::Reorder, keep_listed_kernel<N>, one_thread_each(state.slots, threads),
-           GpuView<N>(const_cast<GpuState<N>&>(state)), static_cast<std::int32_t>(state.slots), x_.data(), box_.data());
+    launch(queue, Phase::Reorder, keep_listed_kernel<N>, one_thread_each(state.slots, threads), GpuView<N>(state),
+           static_cast<std::int32_t>(state.slots), x_.data(), box_.data());
 }
 
 template <class N>

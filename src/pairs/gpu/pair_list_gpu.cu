@@ -32,14 +32,14 @@ struct SearchInput
     const std::int32_t *exclusion_start, *excluded, *exclusion_row, *molecule_first;
     float cutoff;
 
-    // Are pairs of these zones in this list?
+    // Returns true if pairs between these two zones are in this list.
     __device__ bool takes(int a, int b) const
     {
         const bool both_home = a == 0 && b == 0;
         return part == PairPart::Local ? both_home : !both_home && cell.claims(a, b);
     }
-    // Is the first of two superclusters i? They take turns; but with halo atoms it is the one of the higher zone, so that none at
-    // home needs a row.
+    // Returns true if the first of two superclusters is i, so that it has the row of the pair. Among home superclusters,
+    // this alternates. With halo atoms, i is the supercluster of the higher zone, so no home supercluster needs a row.
     template <bool lone>
     __device__ bool is_i(int supercluster, int other) const
     {
@@ -51,7 +51,7 @@ struct SearchOutput
 {
     GpuPairRow* rows;
     PairWord* entries;
-    std::uint32_t* masks; // 16 words a row
+    std::uint32_t* masks; // 16 words for each row of masks
     std::uint32_t entry_capacity, mask_capacity;
     PairListDemand* demand;
     DeviceScalars* scalars;
@@ -59,9 +59,9 @@ struct SearchOutput
 
 constexpr int search_threads = 256;
 constexpr int most_candidates = 1024, most_plain = 2048, most_masked = 512;
-constexpr int mask_words = 16;                      // of a row of 64 bytes
-constexpr int own_rows = clusters_per_supercluster; // masks of the supercluster with itself
-constexpr int excluded_clusters = 128;              // places of the hash table of clusters with exclusions
+constexpr int mask_words = 16;                      // 32-bit words in a row of 64 bytes
+constexpr int own_rows = clusters_per_supercluster; // rows of masks for pairs within the supercluster
+constexpr int excluded_clusters = 128;              // capacity of the hash table of clusters with exclusions
 constexpr std::uint32_t no_key = 0xffffffff;
 
 struct SearchShared
@@ -70,7 +70,7 @@ struct SearchShared
     std::int32_t candidate[most_candidates];
     PairWord plain[most_plain];
     PairWord masked[most_masked];
-    std::uint16_t masked_row[most_masked]; // in `masks`
+    std::uint16_t masked_row[most_masked]; // index of each masked entry's row in `masks`
     std::uint32_t key[excluded_clusters];
     std::uint32_t masks[(own_rows + excluded_clusters) * mask_words];
     int candidates, plains, maskeds;
@@ -78,7 +78,7 @@ struct SearchShared
     bool overflow, ambiguous;
 };
 
-// The place of a cluster in the hash table; -1 if it is not there, or, with `insert`, if there is no room.
+// Returns a cluster's place in the hash table. Returns -1 if it is not there or, with `insert`, if the table is full.
 __device__ int find_cluster(SearchShared& s, std::uint32_t cluster, bool insert)
 {
     unsigned place = cluster * 2654435761u >> 16;
@@ -92,7 +92,7 @@ __device__ int find_cluster(SearchShared& s, std::uint32_t cluster, bool insert)
     return -1;
 }
 
-// Excluded partners of an atom, as numbers in its molecule, whose first atom is `first`: none for a filler.
+// The excluded partners of an atom, as indices in its molecule, whose first atom is `first`. A filler has none.
 struct ExclusionRange
 {
     std::int32_t begin = 0, end = 0, first = 0;
@@ -105,7 +105,7 @@ __device__ ExclusionRange exclusions_of_slot(const SearchInput& in, int slot)
     return {in.exclusion_start[row], in.exclusion_start[row + 1], in.molecule_first[global]};
 }
 
-// Takes excluded pairs of i atom `i` (0 .. 63) out of the masks: every search_parts-th, from this thread's on.
+// Clears the excluded pairs of i atom `i` (0 .. 63) in the masks. A thread takes every search_parts-th pair.
 constexpr int search_parts = search_threads / supercluster_size;
 template <bool lone>
 __device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, const ExclusionRange& range, SearchShared& s)
@@ -134,7 +134,7 @@ __device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, 
     }
 }
 
-// The strips at an offset that an interval (leading bits, nm) reaches: `count` from `first` on, modulo all.
+// The strips of columns that an interval (2^-32 box edges, nm) reaches: `count` strips from `first` on, modulo `all`.
 struct StripRange
 {
     int first, count, all;
@@ -161,8 +161,8 @@ __device__ StripRange strips_in_reach(const SearchInput& in, int d, int offset, 
     return {first, (last - first + n) % n + 1, n};
 }
 
-// Superclusters within the cutoff of `own` for which it is the i side; in a local list also itself. A warp takes up to 32 columns
-// at a time, and their superclusters one a lane.
+// Finds the superclusters within the cutoff of `own` for which it is the i side; in a local list also `own`
+// itself. A warp takes up to 32 columns at a time, and a lane takes one of the superclusters in these columns.
 template <bool lone, bool tilted>
 __device__ void find_candidates(const SearchInput& in, int supercluster, const AtomBounds& own, const Scale<tilted>& nm,
                                 SearchShared& s)
@@ -173,7 +173,7 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
     const Vec3<float> reach = nm.lean.along_edges(in.cutoff);
     const int own_zone = lone ? 0 : in.zone_of_supercluster[supercluster];
     const int lane = threadIdx.x % 32;
-    int turn = threadIdx.x / 32; // warps take columns in turn, on from one zone to the next
+    int turn = threadIdx.x / 32; // warps take columns in turn, also across zones
     for (int zone = 0; zone <= own_zone; ++zone)
     {
         if (!lone && !in.takes(own_zone, zone)) { continue; }
@@ -201,7 +201,7 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
             for (int done = 0; done < all; done += 32)
             {
                 const int place = done + lane;
-                int of = 0; // the last column with no more before it than this place
+                int of = 0; // the last column with at most `place` superclusters before it
                 for (int step = 16; step > 0; step /= 2)
                 {
                     if (from_lane(before, of + step) <= place) { of += step; }
@@ -221,7 +221,7 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
     }
 }
 
-// The entry of cluster `cluster` of supercluster `other`.
+// Appends an entry for cluster `cluster` of supercluster `other`, if it is near enough.
 template <bool lone, bool tilted>
 __device__ void list_cluster(const SearchInput& in, int supercluster, const AtomBounds& own, int other, int cluster,
                              const Scale<tilted>& nm, SearchShared& s)
@@ -243,7 +243,7 @@ __device__ void list_cluster(const SearchInput& in, int supercluster, const Atom
     int mask_row = -1;
     if (other == supercluster)
     {
-        bits &= (2u << cluster) - 1; // clusters that come no later: of each pair the first atom is i
+        bits &= (2u << cluster) - 1; // keeps i clusters up to this one: the first atom of a pair is i
         mask_row = cluster;
     }
     else
@@ -262,7 +262,7 @@ __device__ void list_cluster(const SearchInput& in, int supercluster, const Atom
     if (place < most_masked) { s.masked[place] = j << 8 | bits, s.masked_row[place] = static_cast<std::uint16_t>(mask_row); }
 }
 
-// Takes room for the row and writes it.
+// Reserves memory for the row of a supercluster, and writes the row.
 __device__ void write_row(const SearchOutput& out, int supercluster, bool exact, SearchShared& s)
 {
     if (threadIdx.x == 0)
@@ -300,10 +300,10 @@ __device__ void write_row(const SearchOutput& out, int supercluster, bool exact,
     }
 }
 
-// Purpose        the pair list, from bounding boxes
-// Work           a block per supercluster: exclusions into a hash table, then near superclusters, then their clusters
+// Purpose        builds the pair list from bounding boxes
+// Work           by a block per supercluster: fills a hash table with exclusions, then finds near superclusters, then clusters
 // Reads/Writes   bounds, columns, exclusions / rows, entries, masks
-// Orders         rows take room from a common counter; their order in memory is any
+// Orders         no memory accesses; rows get memory from a common counter, in any order
 // Requires       bounds, zones and first_supercluster of the present positions; demand zero
 // Cost           about 130 superclusters and 500 clusters tested per supercluster
 template <class N, bool lone, bool tilted>
@@ -354,17 +354,18 @@ __global__ void __launch_bounds__(search_threads) search_kernel(BlockTrace traci
 
 template <class N>
 void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Box<double>& box, double cutoff, PairPart part,
-                       GpuPairList& list, int shares)
+                       GpuPairList& list, const PairSharing& sharing)
 {
     const std::size_t superclusters = state.superclusters();
     list.superclusters.resize(superclusters), list.clusters.resize(superclusters * clusters_per_supercluster);
     list.rows.resize(superclusters), list.row_costs.resize(superclusters), list.busy_rows.resize(superclusters);
     list.demand.resize(1);
-    const int of_gpu = queue.multiprocessors() * shares / (part == PairPart::Local ? 1 : 2);
+    const int of_gpu = queue.multiprocessors() * sharing.of_multiprocessor / (part == PairPart::Local ? 1 : 2);
+    list.is_beside_mesh = sharing.is_beside_mesh;
     list.shares.resize(static_cast<std::size_t>(of_gpu) + 1);
-    // Half of the clusters within the cutoff and a cell of a cube of 64 atoms: an estimate that bounding boxes stay below.
+    // Half of the clusters within the cutoff plus the edge of a cube of 64 atoms. It is an estimate that real lists stay below.
     const double density = static_cast<double>(state.slot_of_global.size()) / box.volume();
-    // Tilted ones are longer by what they lean.
+    // In a tilted box superclusters are longer by the tilt.
     const Vec3<double> shear = box.shear();
     const double leaning = 1 + (std::abs(shear.x) + std::abs(shear.y) + std::abs(shear.z)) / 3;
     const double edge = leaning * std::cbrt(supercluster_size / density), reach = cutoff + edge;
@@ -373,7 +374,7 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Box<doub
     list.entries.resize(superclusters * entries), list.pruned.resize(superclusters * entries);
     list.masks.resize(superclusters * 64 * masks_per_entry);
     list.demand.clear(queue);
-    // The host may read these whole, though padding, and what pruning has left out, is never written.
+    // The host may read whole arrays, including padding and dropped rows, which kernels never write.
     list.rows.clear(queue), list.busy_rows.clear(queue), list.pruned.clear(queue), list.shares.clear(queue);
 }
 
@@ -424,7 +425,8 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Box<double>&, double, PairPart, GpuPairList&, int);  \
+    template void reserve_pair_list<N>(GpuQueue&, const GpuState<N>&, const Box<double>&, double, PairPart, GpuPairList&,        \
+                                       const PairSharing&);                                                                      \
     template void build_pair_list<N>(GpuQueue&, GpuState<N>&, const GpuCell&, const GpuExclusions&, double, PairPart,            \
                                      GpuPairList&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

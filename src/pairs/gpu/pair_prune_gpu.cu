@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pruning: what is left of a pair list at the present positions, and its division into shares. Tensor cores find which tiles have
-// a pair in range, at 30 instructions an entry; a tile is kept in vain for no more than rounding, one in some hundreds.
+// Prunes a pair list to the tiles in range at the present positions, and divides it into shares. Tensor cores find the tiles
+// with a pair in range, at 30 instructions an entry. Because of rounding, one tile in some hundreds is kept without need.
 #include "device/gpu/atomics.cuh"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/instructions.cuh"
@@ -18,37 +18,37 @@ using namespace pair_tiles;
 
 namespace {
 
-// Costs in the force kernel, in twentieths of a plain tile.
+// Costs in the force kernel, in twentieths of a tile without masks.
 constexpr std::uint32_t row_cost = 100;
 __device__ std::uint32_t cost_of(PairWord word, bool masked)
 {
     return (masked ? 60 : 45) + (masked ? 25 : 20) * static_cast<std::uint32_t>(__popc(word & 0xff));
 }
 
-constexpr int entries_at_once = 32 / cluster_size; // of a warp: each lane brings an atom of one of them
+constexpr int entries_at_once = 32 / cluster_size; // entries of a warp at a time; each lane loads an atom of one
 
-// |xi - xj|^2 - reach^2, negative in range, is a sum of products of what is known of i and of j:
+// |xi - xj|^2 - reach^2, which is negative in range, is a sum of products of factors of i and factors of j:
 //
 //   i   -2x  -2y  -2z   1    1    e   e'   0        e + e' = |xi|^2 - reach^2
 //   j     x    y    z   s    s'   1    1   0        s + s' = |xj|^2
 //
-// These factors are half precision, squares two of them. What that costs is bounded. Coordinates, from the middle of the
-// supercluster, are rounded to 11 bits, and squares are of rounded ones; so the sum is right for atoms that have moved, by no
-// more than u |x| each, u = 2^-11. In a pair nearer than c, |xj| < |xi| + c: once moved, it is nearer than c + u (2 |xi| + c),
-// which is the reach. The sum itself, single precision, and second parts are off by less than 2^-17 (|xi| + c)^2: partial sums do
-// not exceed 4 (|xi| + c)^2, and seven additions may lose 2^-23 of that each. It joins reach^2, and so does 2^-17, since what is
-// below 2^-14 is rounded to 2^-25.
-constexpr float moved = 0x1.06p-11f; // u, and what conversions to nm add
+// The factors are in half precision; squares are split into two of them. The error is bounded: coordinates, measured
+// from the middle of the supercluster, are rounded to 11 bits, and squares are those of rounded coordinates. The sum is
+// thus exact for atoms that are displaced by no more than u |x| each, u = 2^-11. In a pair nearer than c, |xj| < |xi| +
+// c. The displaced pair is nearer than c + u (2 |xi| + c), which is the reach. The sum in single precision, and second
+// parts, are off by less than 2^-17 (|xi| + c)^2: partial sums are at most 4 (|xi| + c)^2, and each of seven additions
+// may lose 2^-23 of that. This is added to reach^2, and so is 2^-17, as parts below 2^-14 are rounded to 2^-25.
+constexpr float moved = 0x1.06p-11f; // the rounding u, plus the error of conversions to nm
 constexpr float inexact = 0x1p-17f;
 
-using Factors = uint4; // eight of them
+using Factors = uint4; // eight half-precision factors
 __device__ Factors factors(__half2 a, __half2 b, __half2 c, __half2 d)
 {
     const auto bits = [](const __half2& x) { return reinterpret_cast<const std::uint32_t&>(x); };
     return {bits(a), bits(b), bits(c), bits(d)};
 }
 
-// Where an atom is put.
+// The position of an atom, rounded to half precision.
 struct RoundedPlace
 {
     __half2 xy;
@@ -88,25 +88,25 @@ struct PruneArguments
     float cutoff;
 };
 
-// Factors of eight atoms, four words each, are a word for each lane, as multiply_halves() takes them.
+// The factors of eight atoms, four words for each atom. A lane has one word, as multiply_halves() expects.
 template <int warps>
 struct alignas(sizeof(Factors)) PruneShared
 {
-    std::uint32_t row[cluster_size][32];             // an atom of every i cluster
-    std::uint32_t entry[warps][entries_at_once][32]; // every atom of a j cluster
+    std::uint32_t row[cluster_size][32];             // one atom of each i cluster
+    std::uint32_t entry[warps][entries_at_once][32]; // all atoms of a j cluster
     int kept;
     std::uint32_t cost;
 };
 
-// How a row measures: from the middle of its supercluster, in nm; or in a longer unit, if the supercluster is so wide (a gas)
-// that squares would exceed half precision. Along the edges of the box, until the image is chosen: places are in space then.
+// The coordinates of a row, from the middle of its supercluster. The unit is nm, or a larger one if the supercluster is so wide
+// (a gas) that squares would exceed half precision. They are along the box edges until the image is chosen, then in space.
 template <bool tilted>
 struct RowFrame
 {
     std::uint32_t x, y, z;
-    Scale<tilted> scale; // to units
+    Scale<tilted> scale; // nm per unit; then units of the row per unit
     float cutoff;
-    Vec3<float> box, near; // of an atom nearer than `near` other images are out of range
+    Vec3<float> box, near; // if an atom is nearer than `near`, its other images are out of range
 
     __device__ RowFrame(const AtomBounds& own, const Scale<tilted>& nm, float cutoff_nm) : x(own.x), y(own.y), z(own.z)
     {
@@ -125,7 +125,7 @@ struct RowFrame
     {
         return {offset(p.x, x, scale.x), offset(p.y, y, scale.y), offset(p.z, z, scale.z)};
     }
-    // Dimensions, a bit each, along which the image on the other side may be in range.
+    // Returns the dimensions, one bit each, in which the image on the other side of the middle may be in range.
     __device__ unsigned ambiguous(const Vec3<float>& p) const
     {
         return (fabsf(p.x) > near.x ? 1u : 0u) | (fabsf(p.y) > near.y ? 2u : 0u) | (fabsf(p.z) > near.z ? 4u : 0u);
@@ -137,17 +137,20 @@ struct RowFrame
                 (dimensions & 4) != 0 ? p.z - copysignf(box.z, p.z) : p.z};
     }
     __device__ Vec3<float> in_space(const Vec3<float>& p) const { return scale.lean.in_space(p); }
+    // Returns true if images farther than those of image() may be in range. It happens in a low box, where a pair in range
+    // may be more than half an edge apart, if the supercluster is so wide that its atoms are this far from its middle.
+    __device__ bool reaches_farther_images() const { return near.x < 0 || near.y < 0 || near.z < 0; }
 };
 
-// Tiles of four entries that have a pair in range, a byte for each entry. `p`: the lane's atom, of entry lane / 8.
+// Returns the tiles of four entries that have a pair in range, one byte per entry. `p`: this lane's atom, of entry lane / 8.
 __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size], std::uint32_t (&entry)[entries_at_once][32],
                                         const Vec3<float>& p)
 {
     const int lane = threadIdx.x % 32;
-    warp_barrier(); // those before have been read
+    warp_barrier(); // the entries before have been read
     reinterpret_cast<Factors*>(entry)[lane] = factors_of_j(p);
     warp_barrier();
-    std::uint32_t signs[entries_at_once][2] = {}; // the lane's two i clusters
+    std::uint32_t signs[entries_at_once][2] = {}; // signs of the sums for the lane's two i clusters
 #pragma unroll
     for (int e = 0; e < entries_at_once; e += 2)
     {
@@ -156,11 +159,11 @@ __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size]
         for (int i = 0; i < cluster_size; ++i)
         {
             float sums[4];
-            multiply_halves(j, row[i], sums); // of 16 j atoms, rows, with 8 i atoms, columns
+            multiply_halves(j, row[i], sums); // products of 16 j atoms (lines) with 8 i atoms (columns)
             for (int k = 0; k < 4; ++k) { signs[e + k / 2][k % 2] |= __float_as_uint(sums[k]); }
         }
     }
-    // Leading bytes, of one entry after the other.
+    // Collects the leading bytes of the signs, one entry after the other.
     const auto bytes = [&](int c) {
         return __byte_perm(__byte_perm(signs[0][c], signs[1][c], 0x73), __byte_perm(signs[2][c], signs[3][c], 0x73), 0x5410);
     };
@@ -168,7 +171,7 @@ __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size]
     return bits_of_lanes(mine << lane % 4 * 2);
 }
 
-// Prunes this warp's part of a row. Returns the lane's share of the cost.
+// Prunes this warp's part of a row. Returns this lane's part of the cost of the row.
 template <class N, bool exact, bool tilted, int warps>
 __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge<N>* xq, const GpuPairRow& row,
                                    const RowFrame<tilted>& frame, PruneShared<warps>& s)
@@ -187,7 +190,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
         return place_of((word >> 8) * cluster_size + lane % cluster_size);
     };
     PairWord listed = listed_at(begin + lane);
-    Vec3<float> p = atom_of(listed, 0); // under way while the row's atoms are
+    Vec3<float> p = atom_of(listed, 0); // loaded at the same time as the row's atoms
 
     if (threadIdx.x < supercluster_size)
     {
@@ -199,17 +202,18 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
     std::uint32_t row_factors[cluster_size];
     for (int i = 0; i < cluster_size; ++i) { row_factors[i] = s.row[i][lane]; }
 
+    const bool keeps_all = exact && tilted && frame.reaches_farther_images();
     std::uint32_t cost = 0;
     for (int first = begin; first < end; first += 32)
     {
         const PairWord listed_next = listed_at(first + 32 + lane);
-        PairWord tiles = 0; // of entries 4 * lane to 4 * lane + 3
+        PairWord tiles = 0; // tiles of entries 4 * lane to 4 * lane + 3
         for (int e = 0; e < min(end - first, 32); e += entries_at_once)
         {
             const Vec3<float> next = atom_of(e + entries_at_once < 32 ? listed : listed_next, e + entries_at_once);
             const unsigned ways = exact ? bits_of_lanes(frame.ambiguous(p)) : 0;
-            std::uint32_t in_range = 0;
-            for (unsigned way = ways;; way = (way - 1) & ways) // every subset, the empty one last
+            std::uint32_t in_range = keeps_all ? ~0u : 0;
+            for (unsigned way = ways; !keeps_all; way = (way - 1) & ways) // every subset, the empty one last
             {
                 in_range |= tiles_in_range(row_factors, s.entry[warp], frame.in_space(exact ? frame.image(p, way) : p));
                 if (way == 0) { break; }
@@ -233,14 +237,14 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
     return cost;
 }
 
-// Purpose        keep the tiles that have a pair in range
-// Work           a block per row; a warp takes four entries at a time, an atom a lane: 16 products of matrices, of whose elements
-//                the signs count
+// Purpose        keeps the tiles that have a pair in range
+// Work           by a block per row; a warp takes four entries at a time, and a lane one atom: 16 matrix products, of whose
+//                elements only the signs are used
 // Reads/Writes   entries, superclusters' middles, positions / pruned entries, cost of rows
-// Orders         entries of a row come in any order
-// Requires       a list of this order of atoms
-// Cost           120 instructions and half a kilobyte for four entries, some 250 instructions a warp; of rows that may reach
-//                around the box more, for entries so far away
+// Orders         no memory accesses; entries of a row are in arbitrary order
+// Requires       a list for this order of atoms
+// Cost           120 instructions and half a kilobyte for four entries, some 250 instructions a warp; more for far entries of
+//                rows that may reach around the box
 template <class N, bool tilted, int warps>
 __global__ void __launch_bounds__(32 * warps, 32 / warps)
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
@@ -250,7 +254,7 @@ __global__ void __launch_bounds__(32 * warps, 32 / warps)
     __shared__ PruneShared<warps> s;
     const GpuPairRow row = a.rows[blockIdx.x];
     const RowFrame<tilted> frame(a.superclusters[blockIdx.x], leading_scale<N, tilted>(*a.scalars), a.cutoff);
-    if (row.count == 0) // as the search has left it
+    if (row.count == 0) // the search has found no entries
     {
         if (threadIdx.x == 0) { a.row_costs[blockIdx.x] = 0; }
         return;
@@ -268,36 +272,43 @@ __global__ void __launch_bounds__(32 * warps, 32 / warps)
     }
 }
 
-// Into how many shares, and are these smaller from one to the next? Warps do not end together: what is left for those that are
-// early had better be little. That needs more shares than run at once, and a share costs by itself as much as some tiles; so a
-// small list has no more, and they are equal, unless pairs of halo atoms run beside it: these come first, and make room by and
-// by. A very small one leaves room for bonded forces.
+// The number of shares, and whether their sizes shrink from one to the next. Warps do not end together, so
+// the last shares should be small. That needs more shares than run at once, and a share itself costs as
+// much as some tiles. A small list therefore has only as many equal shares as run at once. If pairs of halo
+// atoms run beside it, which begin first and free places gradually, its shares shrink. They also shrink
+// beside kernels of a mesh, which take places at times. A very small list leaves places for bonded forces.
 struct Division
 {
     unsigned used;
     bool shrinking;
 };
-__device__ Division divide(unsigned long long cost, unsigned shares, PairPart part, bool is_all)
+struct ListKind
+{
+    PairPart part;
+    bool is_all, is_beside_mesh;
+};
+__device__ Division divide(unsigned long long cost, unsigned shares, ListKind list)
 {
     constexpr unsigned of_two_rounds = 960, least = 600, of_nonlocal = 800; // twentieths of a tile
     const auto shares_of = [&](unsigned one, unsigned most) { return min(static_cast<unsigned>(cost / one) + 1, most); };
-    if (part == PairPart::Nonlocal) { return {shares_of(of_nonlocal, shares), false}; }
+    if (list.part == PairPart::Nonlocal) { return {shares_of(of_nonlocal, shares), false}; }
     const bool is_small = cost / of_two_rounds < shares;
-    return is_all && is_small ? Division{shares_of(least, shares / 2), false} : Division{shares, true};
+    if (!list.is_all || !is_small) { return {shares, true}; }
+    return list.is_beside_mesh ? Division{shares_of(least, shares), true} : Division{shares_of(least, shares / 2), false};
 }
-// What comes before share s. If they shrink, a straight line leads from the first size to the last, 13 : 3.
+// Returns the cost of all shares before share s. Shrinking sizes are on a straight line from the first to the last, 13 : 3.
 __device__ unsigned long long cost_before_share(unsigned s, const Division& division, unsigned long long cost)
 {
     if (s >= division.used) { return cost; }
     if (!division.shrinking) { return cost * s / division.used; }
-    constexpr double last = 0.3, whole = 0.5 + last; // of what sizes shrink by
+    constexpr double last = 0.3, whole = 0.5 + last; // last: relative size of the last share
     const double part = static_cast<double>(s) / division.used;
     return static_cast<unsigned long long>(static_cast<double>(cost) * (part * (1 + last - part / 2) / whole));
 }
 
 __device__ std::uint32_t from_below(std::uint32_t value, int distance) { return from_lane_below(value, distance); }
 
-// Of some rows: their cost, and how many have entries.
+// The cost of some rows, and how many of these rows have entries.
 struct RowSum
 {
     unsigned long long cost;
@@ -315,7 +326,7 @@ __device__ RowSum from_below(const RowSum& sum, int distance)
     return {from_lane_below(sum.cost, distance), from_lane_below(sum.busy, distance)};
 }
 
-// The sum over this lane and those below it.
+// Returns the sum over this lane and the lanes below it.
 template <class Sum>
 __device__ Sum up_to_lane(Sum sum)
 {
@@ -328,8 +339,8 @@ __device__ Sum up_to_lane(Sum sum)
     return sum;
 }
 
-// The pruned rows of a list. Every block adds them all up, as nothing but a launch would let it wait for another: in as many
-// parts as it has warps, these in no more pieces than a warp has lanes, each of so many times 32 rows.
+// The pruned rows of a list. Every block adds up all rows, as it could wait for other blocks only by a new launch. Each
+// warp of it adds up a part of the rows, each lane at most a piece of that part. A piece has a multiple of 32 rows.
 constexpr int share_warps = 16;
 struct PrunedRows
 {
@@ -350,18 +361,18 @@ struct PrunedRows
     }
 };
 
-// Of the lane's part and those before it; of all in the last lanes. And of each piece and those before it in its part.
+// The sums up to and including each lane's part; the last lanes have the total. Also the sums of pieces within a part.
 struct SumsOfRows
 {
     RowSum parts;
     const RowSum (*pieces)[32];
 };
-// For all threads of a block.
+// Returns the sums. All threads of a block must call it.
 __device__ SumsOfRows add_up(const PrunedRows& rows)
 {
     __shared__ RowSum pieces[share_warps][32];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    RowSum of_piece{}; // the lane's
+    RowSum of_piece{}; // this lane's piece
 #pragma unroll 8
     for (int k = 0; k < rows.part; k += 32)
     {
@@ -374,7 +385,7 @@ __device__ SumsOfRows add_up(const PrunedRows& rows)
     return {up_to_lane(lane < share_warps ? pieces[lane][31] : RowSum{}), pieces};
 }
 
-// The row in which a cost is reached, and what comes before it. Precondition: 0 < cost <= that of all.
+// The row in which a cost is reached, and the sums over the rows before it. Precondition: 0 < cost <= total cost.
 struct FoundRow
 {
     int row;
@@ -384,7 +395,7 @@ __device__ FoundRow find_row(const PrunedRows& rows, const SumsOfRows& sums, uns
 {
     const int lane = threadIdx.x % 32;
     RowSum before{};
-    // How many of what the lanes have, one after the other, ends before it.
+    // `pass` counts the lanes, in order, whose rows end before the cost.
     const auto pass = [&](RowSum sum) {
         sum += before;
         const int passed = __popc(lanes_where(sum.cost < cost));
@@ -399,10 +410,10 @@ __device__ FoundRow find_row(const PrunedRows& rows, const SumsOfRows& sums, uns
     }
 }
 
-// How many entries of a row end within `cost`.
+// Returns how many entries of a row end before `cost`, counted from the begin of the row.
 __device__ int entries_within(const GpuPairRow& row, const PairWord* pruned, std::uint32_t cost)
 {
-    constexpr int each = 4; // of a lane at a time
+    constexpr int each = 4; // entries that a lane takes at a time
     const int lane = threadIdx.x % 32;
     std::uint32_t before = row_cost;
     int within = 0;
@@ -427,8 +438,8 @@ __device__ int entries_within(const GpuPairRow& row, const PairWord* pruned, std
     return sum_of_lanes(within);
 }
 
-// By a warp: the share that begins behind so much cost, at the earliest in the first row that has entries. Precondition: there is
-// one.
+// Returns the share that begins after `cost`, at the earliest in the first row that
+// has entries. All lanes of a warp call it. Precondition: some row has entries.
 __device__ PairShare share_from(const PrunedRows& rows, const SumsOfRows& sums, const PairWord* pruned, unsigned long long cost)
 {
     const unsigned long long reached = max(cost, 1ull);
@@ -437,7 +448,7 @@ __device__ PairShare share_from(const PrunedRows& rows, const SumsOfRows& sums, 
     return {row, {found.before.busy, entries_within(row, pruned, static_cast<std::uint32_t>(reached - found.before.cost))}};
 }
 
-// By a warp: those of 32 rows that have entries, to behind all such before.
+// Appends those of 32 rows that have entries to busy_rows, after all earlier such rows. All lanes of a warp call it.
 __device__ void gather_rows(const PrunedRows& rows, const SumsOfRows& sums, int first, GpuPairRow* busy_rows)
 {
     const int lane = threadIdx.x % 32, part = first / rows.part, piece = first % rows.part / rows.piece;
@@ -452,16 +463,16 @@ __device__ void gather_rows(const PrunedRows& rows, const SumsOfRows& sums, int 
     if (is_busy) { busy_rows[place] = rows.row[first + lane]; }
 }
 
-// Purpose        divide the list into shares, and gather the rows that have entries
-// Work           every block adds up what all rows cost; then a warp per share and one for the end, which finds its row and its
-//                entry, 128 at a time; and a warp per 32 rows to gather
+// Purpose        divides the list into shares, and gathers the rows that have entries
+// Work           by blocks that each add up the cost of all rows; then a warp per share, and one for the end, finds the row and
+//                entry of the share, 128 at a time, and a warp per 32 rows gathers
 // Reads/Writes   rows, their costs, pruned entries / shares, busy_rows
-// Orders         nothing: stream order alone
-// Requires       pruned rows
-// Cost           latency: some five loads, one after another, and four bytes a row and block
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       a pruned list
+// Cost           latency: some five dependent loads, and four bytes per row and block
 __global__ void __launch_bounds__(32 * share_warps, 3)
-    cut_shares_kernel(BlockTrace tracing, PrunedRows rows, const PairWord* pruned, int shares, PairPart part, bool is_all,
-                      PairShare* share, GpuPairRow* busy_rows)
+    cut_shares_kernel(BlockTrace tracing, PrunedRows rows, const PairWord* pruned, int shares, ListKind list, PairShare* share,
+                      GpuPairRow* busy_rows)
 {
     const BlockSpan span(tracing);
 
@@ -470,7 +481,7 @@ __global__ void __launch_bounds__(32 * share_warps, 3)
     if (warp <= shares)
     {
         const unsigned long long all = from_lane(sums.parts.cost, 31);
-        const Division division = divide(all, static_cast<unsigned>(shares), part, is_all);
+        const Division division = divide(all, static_cast<unsigned>(shares), list);
         const unsigned long long before = cost_before_share(static_cast<unsigned>(warp), division, all);
         const PairShare mine = all > 0 ? share_from(rows, sums, pruned, before) : PairShare{};
         if (lane == 0) { share[warp] = mine; }
@@ -493,16 +504,16 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
                                    list.row_costs.data(),
                                    state.scalars.data(),
                                    static_cast<float>(cutoff) * margin};
-    // Few rows had better be done at once by all there is room for.
-    constexpr int of_few = 12, of_many = 4; // warps of a row
+    // If there are few rows, more warps per row use the GPU better.
+    constexpr int of_few = 12, of_many = 4; // number of warps per row
     const bool are_few = superclusters <= 3 * queue.multiprocessors();
     const auto kernel = state.is_tilted ? (are_few ? prune_kernel<N, true, of_few> : prune_kernel<N, true, of_many>)
                                         : (are_few ? prune_kernel<N, false, of_few> : prune_kernel<N, false, of_many>);
     launch(queue, Phase::PairList, kernel, {superclusters, 32 * (are_few ? of_few : of_many)}, arguments, state.xq.data());
     const std::size_t warps = list.shares.size() + (state.superclusters() + 31) / 32;
     launch(queue, Phase::PairList, cut_shares_kernel, one_thread_each(warps * 32, 32 * share_warps),
-           PrunedRows(list, superclusters), list.pruned.data(), list.share_count(), list.part, list.is_all, list.shares.data(),
-           list.busy_rows.data());
+           PrunedRows(list, superclusters), list.pruned.data(), list.share_count(),
+           ListKind{list.part, list.is_all, list.is_beside_mesh}, list.shares.data(), list.busy_rows.data());
 }
 
 #define PARHELION_INSTANTIATE(N) template void prune_pair_list<N>(GpuQueue&, const GpuState<N>&, double, GpuPairList&);

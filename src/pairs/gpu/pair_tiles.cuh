@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels that walk a GpuPairList share: which lane of a warp has which pair of a tile, and distances.
+// Functions for kernels that read a GpuPairList: which lane of a warp computes which pair of a tile, and distances.
 #pragma once
 
 #include "device/gpu/warp.cuh"
@@ -9,21 +9,21 @@
 namespace parhelion::pair_tiles {
 
 constexpr std::uint32_t all_lanes = 0xffffffff;
-constexpr int j_lanes = cluster_size / 2; // a lane has two j atoms, j_lanes apart
-constexpr float margin = 1 + 1e-5f;       // of cut-offs: distances in lists are float, and of leading bits only
-constexpr float spreading = 0.1f;         // nm that a supercluster may grow by until the next list
+constexpr int j_lanes = cluster_size / 2; // a lane has two j atoms whose lanes are this far apart
+constexpr float margin = 1 + 1e-5f;       // factor of cut-offs, as distances in lists are float values of leading bits
+constexpr float spreading = 0.1f;         // nm by which a supercluster may grow until the next list is built
 
 __device__ inline int i_of_lane(int lane) { return lane / j_lanes; }
 __device__ inline int j_of_lane(int lane) { return lane % j_lanes; }
-// A value that is the same in all lanes, so that the compiler knows it: branches on it need no convergence barrier.
+// Tells the compiler that a value is the same in all lanes, so that branches on it need no convergence barrier.
 __device__ inline unsigned uniform(unsigned value) { return bits_of_lanes(value); }
 __device__ inline int uniform(int value) { return static_cast<int>(uniform(static_cast<unsigned>(value))); }
 
 using gpu_zones::leading;
 
-// How a box leans. Distances along its edges are measured over its diagonal (Box::diagonal()), in nm. What a difference is in
-// space, how large the box in space around one of such half size is, and how long a distance between opposite faces is, measured
-// so. Of a rectangular box all is the same, and costs nothing.
+// The tilt of a box. Distances along the edges are measured over the diagonal (Box::diagonal()), in nm. The functions
+// convert a difference to space, a half size to the half size of the box in space around it, and a distance between
+// opposite faces to distances along edges. For a rectangular box they change nothing and cost nothing.
 template <bool tilted>
 struct Lean
 {
@@ -36,7 +36,7 @@ struct Lean
 template <>
 struct Lean<true>
 {
-    Vec3<float> shear, per_height; // Box::shear(); the diagonal over the heights of the box
+    Vec3<float> shear, per_height; // Box::shear(); the diagonal divided by the heights of the box
 
     Lean() = default;
     __device__ explicit Lean(const DeviceScalars& scalars) : shear(static_cast<Vec3<float>>(scalars.shear))
@@ -56,7 +56,7 @@ struct Lean<true>
     __device__ Vec3<float> along_edges(float between_faces) const { return between_faces * per_height; }
 };
 
-// nm per unit of the leading 32 bits, along the edges.
+// nm per unit of the leading 32 bits of positions, along each edge.
 template <bool tilted>
 struct Scale
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns along z that the atoms of a rank on a GPU are sorted into, about as wide as the cube that 64 atoms fill.
+// The columns along z into which the atoms of a rank on a GPU are sorted, about as wide as the cube that 64 atoms fill.
 //
-// The idea: *strips* in x cross strips in y. A dimension that is not divided has strips all around the box; in a divided one
-// every offset has strips of its own, which fit its zones: those at the far end are as thin as the reach of the pair list, and
-// thin columns would make long superclusters. Columns are numbered zone by zone, in a zone by (x, y), y fastest. Atoms beyond the
-// ends of their zone, as they may stray, count to its outer strips, so that the strip is monotonic in the coordinate.
+// The idea: columns are where *strips* in x cross strips in y. An undivided dimension has strips all around the box. In a
+// divided dimension every offset has its own strips, which fit the zones at this offset. The farthest zones may be as thin as
+// the pair list's reach, and thin columns would make long superclusters. Columns are numbered zone by zone, within a zone by (x,
+// y), y fastest. An atom beyond its zone counts to the zone's outer strip, so that the strip is monotonic in the coordinate.
 //
-// Plain data: an argument of kernels. Fixed for the run, whatever pressure coupling does to the box.
+// The structs are plain data and arguments of kernels. They are fixed for the run, whatever pressure coupling does to the box.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -20,12 +20,12 @@ struct GpuStrips
 {
     static constexpr int most_offsets = 8;
 
-    int first[most_offsets + 1] = {0, 1};   // of each offset, and the end
-    std::uint32_t begin[most_offsets] = {}; // of the strips at an offset, unrolled
-    float per_unit[most_offsets] = {};      // strips per unit of the leading bits; 0 in a dimension that is not divided
+    int first[most_offsets + 1] = {0, 1};   // first strip of each offset, and one past the last strip
+    std::uint32_t begin[most_offsets] = {}; // lowest unrolled coordinate of the strips at an offset
+    float per_unit[most_offsets] = {};      // strips per 2^-32 box edge; 0 in an undivided dimension
 
     PARHELION_HD int count(int offset) const { return first[offset + 1] - first[offset]; }
-    // The strip, from 0, of those at `offset` that an atom is in. In a dimension that is not divided: of its coordinate as it is.
+    // around() returns the strip in an undivided dimension, at() the strip of a coordinate, from 0, among those at `offset`.
     PARHELION_HD int around(std::uint32_t x) const
     {
         return static_cast<int>((static_cast<std::uint64_t>(x) * static_cast<std::uint32_t>(first[1])) >> 32);
@@ -40,10 +40,10 @@ struct GpuStrips
 
 struct GpuColumns
 {
-    GpuStrips strips[2]; // along x and y
-    int count = 1;       // of all zones
+    GpuStrips strips[2]; // strips along x and along y
+    int count = 1;       // number of columns of all zones
 
-    // The first column of a zone.
+    // Returns the first column of a zone.
     PARHELION_HD int first(const GpuCell& cell, int zone) const
     {
         const int x = cell.offset_of(zone, 0), y = cell.offset_of(zone, 1), z = cell.offset_of(zone, 2);

@@ -18,14 +18,14 @@ constexpr int threads = 256;
 
 __device__ std::int64_t my_global() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
 
-// Purpose        home atoms to the exchange buffers of the ranks that need them
-// Work           a thread per atom of the system, so that stores of neighbours in a warp become one message of the link
+// Purpose        writes home atoms to the exchange buffers of the ranks that need them
+// Work           a thread per atom of the system, so that stores of neighbours in a warp become one transfer of the link
 // Reads/Writes   positions, velocities, slots, reference atoms / exchange buffers
 // Orders         nothing: readers on other GPUs need a barrier behind the kernel
-// Requires       nobody reads the exchange buffers until that barrier
-// Cost           4 bytes an atom of the system; of one at home 40 read, 33 written to its owner's exchange buffer, 17 to each
-// other that
-//                needs it
+// Requires       no kernel reads the exchange buffers until that barrier
+// Cost           4 bytes per atom of the system; per home atom 40 read,
+//                33 written to its owner's exchange buffer,
+//                17 written to each other exchange buffer whose rank needs it
 template <class N>
 __global__ void __launch_bounds__(threads) publish_kernel(BlockTrace tracing, HomeAtoms<N> home, const std::int32_t* reference,
                                                           const GpuExchangeBuffer<N>* exchange_buffers, int buffer_count)
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(threads) publish_kernel(BlockTrace tracing, Ho
     const std::int64_t global = my_global();
     const std::int32_t slot = home.slot_of(global);
     if (slot < 0) { return; }
-    // All of them are on their way before the first is looked at.
+    // All loads are in flight before the first result is used.
     const std::int32_t reference_slot = home.slot_of_global[reference[global]];
     const PositionCharge<N> position = home.xq[slot];
     const VelocityMass<N> velocity = home.v[slot];
@@ -53,12 +53,12 @@ __global__ void __launch_bounds__(threads) publish_kernel(BlockTrace tracing, Ho
     }
 }
 
-// Purpose        all home atoms to the exchange buffers of the collectors
-// Work           as publish_kernel
-// Reads/Writes   positions, velocities, slots / the exchange buffers, but for their zones
+// Purpose        writes all home atoms to the exchange buffers of the collectors
+// Work           a thread per atom of the system, so that stores of neighbours in a warp become one transfer of the link
+// Reads/Writes   positions, velocities, slots / the exchange buffers, except their zones
 // Orders         nothing: readers on another GPU need a barrier behind the kernel
-// Requires       nobody reads these exchange buffers until that barrier
-// Cost           4 bytes an atom of the system; of one at home 32 read, and as many written for each collector
+// Requires       no kernel reads these exchange buffers until that barrier
+// Cost           4 bytes per atom of the system; per home atom 32 read, and 32 written for each collector
 template <class N>
 __global__ void __launch_bounds__(threads)
     collect_kernel(BlockTrace tracing, HomeAtoms<N> home, const GpuExchangeBuffer<N>* collectors, int count)
@@ -78,12 +78,12 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-// Purpose        mark what a rank needs of a complete exchange buffer
+// Purpose        marks those atoms of a complete exchange buffer that its rank needs
 // Work           a thread per atom of the system
 // Reads/Writes   positions on the exchange buffer, reference atoms / zones on the exchange buffer
-// Orders         nothing: stream order alone
+// Orders         nothing; the order of the stream suffices
 // Requires       the box of these positions
-// Cost           37 bytes an atom of the system, where something begins anew
+// Cost           37 bytes per atom of the system, at a start or a restart only
 template <class N>
 __global__ void __launch_bounds__(threads)
     find_zones_kernel(BlockTrace tracing, GpuExchangeBuffer<N> exchange_buffer, const std::int32_t* reference,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atoms in input order, on every GPU: where a rank learns at a repartition which atoms are its own or its halo from now on.
+// Atoms in input order, on every GPU, from which a rank learns at a repartition its new home and halo atoms.
 //
-// The idea: every rank knows the cells of all. It writes each of its home atoms, with plain stores, to the exchange buffers of
-// those ranks that need it, and marks it there with its zone: most atoms stay where they are, few are in another's halo, and
-// fewer still move on. When all have (a barrier, not here), every rank takes what is marked on its exchange buffer, and with it
-// the marks (pairs/gpu/cluster_order_gpu.hpp): no messages about who goes where, no plan to agree on, however far an atom has
-// moved. Velocities go to owners alone. A state with a flag is not published.
+// The idea: every rank knows the cells of all ranks. It writes each home atom, with plain stores, to the exchange buffers of
+// the ranks that need it, and marks it there with its zone. Most atoms are needed by their own rank alone, few by another's
+// halo; fewer change owner. When all ranks have written (the caller provides a barrier), a rank takes the marked atoms of
+// its exchange buffer and clears the marks (pairs/gpu/cluster_order_gpu.hpp). So no messages announce atoms, and ranks need
+// not agree on a plan, however far an atom has moved. Only owners get velocities. A state with a flag is not published.
 //
-// A *complete* exchange buffer has all atoms: those that the run begins with or goes back to (fill_exchange_buffer(),
-// find_zones()), and those of the collectors, where atoms are collected to be kept or read.
+// A *complete* exchange buffer has all atoms. It is complete at the beginning of a run, after going back to saved atoms
+// (fill_exchange_buffer(), find_zones()), and always on the collectors: ranks where atoms are collected to be kept or read.
 //
-// Cost: 33 bytes an atom of the system in Mixed, on every GPU; traffic between GPUs of 17 bytes an atom of the halo once a list
-// interval.
+// Cost: 33 bytes per atom of the system in Mixed, on every GPU; traffic between GPUs of 17 bytes per halo atom once a
+// list interval.
 #pragma once
 
 #include "model/topology.hpp"
@@ -23,7 +23,7 @@
 
 namespace parhelion {
 
-// Of one rank, by global number; memory that the GPUs of all ranks can write. A kernel's argument.
+// The exchange buffer of one rank, indexed by global number. GPUs of all ranks can write to it. It is an argument of kernels.
 template <class N>
 struct GpuExchangeBuffer
 {
@@ -32,18 +32,18 @@ struct GpuExchangeBuffer
     GpuCell cell;
     PositionCharge<N>* x = nullptr;
     VelocityMass<N>* v = nullptr;
-    std::uint8_t* zone = nullptr; // not_here: what else there is of the atom is old. A lone rank's has none: every atom is here
+    std::uint8_t* zone = nullptr; // zones of atoms; not_here: other data are outdated. Null on a lone rank, with all atoms
 };
 
-// What of an atom never changes, by global number.
+// Data of atoms that never change, indexed by global number.
 struct GpuAtomTable
 {
     DeviceBuffer<std::int32_t> lj_type;
     DeviceBuffer<std::uint8_t> temperature_group;
-    DeviceBuffer<std::int32_t> reference; // the reference atom of its update group, by whose place its owner is known
+    DeviceBuffer<std::int32_t> reference; // reference atom of its update group, whose position determines the owner
 };
 
-// `whole` has all atoms of the system. Both wait. Marks nothing.
+// `whole` has all atoms of the system. The next two functions wait for the GPU. They mark no atom.
 template <class N>
 GpuAtomTable make_atom_table(GpuQueue& queue, const ParticleState<N>& whole, const Topology& topology,
                              const UpdateGroups& groups);
@@ -55,12 +55,12 @@ template <class N>
 void find_zones(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table,
                 const GpuExchangeBuffer<N>& exchange_buffer);
 
-// Writes this rank's home atoms to those of `exchange buffers` (in device memory) whose ranks need them, and marks them, unless
-// its state has a flag. Precondition: nothing is marked; several ranks have atoms. A lone rank collects.
+// Writes this rank's home atoms to the exchange buffers (in device memory) of the ranks that need them, and marks them.
+// Does nothing if the state has a flag. Precondition: no atom is marked; several ranks have atoms (else: collect_atoms()).
 template <class N>
 void publish_atoms(GpuQueue& queue, const GpuState<N>& state, const GpuAtomTable& table,
                    const DeviceBuffer<GpuExchangeBuffer<N>>& exchange_buffers);
-// Writes all of them to the exchange buffers of the collectors, and marks none, unless its state has a flag.
+// Writes all home atoms to the exchange buffers of the collectors, without marks. Does nothing if the state has a flag.
 template <class N>
 void collect_atoms(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<GpuExchangeBuffer<N>>& collectors);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Home atoms by global number, as kernels see them that tell other ranks of them. Cost: a load to find an atom's slot.
+// Home atoms by global number, for kernels that send them to other ranks. Cost: a load to find an atom's slot.
 #pragma once
 
 #include "state/gpu/particle_state_gpu.hpp"
@@ -25,7 +25,7 @@ struct HomeAtoms
     {
     }
 
-    // -1: not here, or nothing may be told of this state.
+    // Returns the slot of an atom, or -1 if it is not a home atom, or if the state has a flag and must not be sent.
     __device__ std::int32_t slot_of(std::int64_t global) const
     {
         return global < globals && scalars->flags == 0 ? slot_of_global[global] : -1;

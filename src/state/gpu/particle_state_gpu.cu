@@ -82,7 +82,7 @@ void download(GpuQueue& queue, const GpuState<N>& from, ParticleState<N>& to)
     to.box.set_edges(scalars[0].box);
     for (std::size_t new_slot = 0; new_slot < to.slots(); ++new_slot)
     {
-        // A filler sits on an atom of its cluster; the nearest atom before it serves.
+        // A filler gets the position of an atom of its cluster: the nearest atom before it.
         std::size_t atom_slot = new_slot;
         while (to.global_of_slot[atom_slot] < 0 && atom_slot > 0) { --atom_slot; }
         const std::int32_t global = to.global_of_slot[atom_slot];

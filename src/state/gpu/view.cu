@@ -11,12 +11,12 @@ namespace {
 
 constexpr int threads = 256;
 
-// Purpose        names of home atoms that hold between repartitions
-// Work           a thread per name
+// Purpose        finds the present slots of home atoms given by global number
+// Work           a thread per atom of the list
 // Reads/Writes   global numbers, the map, zones / slots
-// Orders         nothing: stream order alone
-// Requires       the map of the present order
-// Cost           13 bytes per name
+// Orders         nothing; the order of the stream suffices
+// Requires       slot_of_global of the present order
+// Cost           13 bytes per atom of the list
 __global__ void resolve_home_slots_kernel(BlockTrace tracing, const std::int32_t* slot_of_global,
                                           const std::uint8_t* zone_of_supercluster, const std::int32_t* atoms,
                                           std::int32_t* slots, std::size_t n)

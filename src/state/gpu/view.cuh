@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The atoms of a GpuState as a kernel sees them: pointers, and the loads, stores and sums of one slot.
+// The atoms of a GpuState as a kernel sees them: pointers to the arrays, and functions that load, store and sum one slot.
 #pragma once
 
 #include "base/vec3.hpp"
@@ -24,7 +24,7 @@ struct GpuView
     const std::int32_t *global_of_slot, *slot_of_global;
     const std::uint8_t* zone_of_supercluster;
     DeviceScalars* scalars;
-    bool is_tilted; // the box
+    bool is_tilted; // true for a tilted box
 
     explicit GpuView(GpuState<N>& s)
         : xq(s.xq.data()), v(s.v.data()), f(s.f.data()), temperature_group(s.temperature_group.data()),
@@ -34,7 +34,7 @@ struct GpuView
     }
 
     __device__ PeriodicBox<N> box() const { return PeriodicBox<N>(scalars->box); }
-    // compute(is the box tilted, as a constant): in a rectangular box the tilt takes no instruction, no register, no load.
+    // Calls compute(true_type) in a tilted box, else compute(false_type): in a rectangular box the tilt costs no instruction.
     template <class Compute>
     __device__ auto by_shape_of_box(Compute&& compute) const
     {
@@ -75,7 +75,7 @@ struct GpuView
     }
 };
 
-// slots[i] = where the global atom atoms[i] is now if it is a home atom, else -1. Cost: two gathers.
+// Queues a kernel: slots[i] is the slot of global atom atoms[i] if it is a home atom, otherwise -1. Cost: two gathers.
 template <class N>
 void resolve_home_slots(GpuQueue& queue, const GpuState<N>& state, const DeviceBuffer<std::int32_t>& atoms,
                         DeviceBuffer<std::int32_t>& slots);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Requests and memory that are made, used and freed again and again leave the process as large as it was. 5 000 times, or as
-   often as PARHELION_TEST_CYCLES says; two ranks, as threads. */
+   Requests and memory that are made, used and freed again and again, and calls, leave the process as large as it was. 10 000
+   times, or as often as PARHELION_TEST_CYCLES says; two ranks, as threads. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, sysconf */
 #include "comm/c/parhelion_comm.h"
+
+#include "check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +16,6 @@ enum
     bytes = 4096,
     growth_kib = 1024
 }; /* of nine tenths of a million cycles: a byte each */
-
-#define CHECK(condition)                                                                                                         \
-    do {                                                                                                                         \
-        if (!(condition))                                                                                                        \
-        {                                                                                                                        \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, ph_error_message());                              \
-            return 1;                                                                                                            \
-        }                                                                                                                        \
-    } while (0)
 
 static long resident_kib(void)
 {
@@ -60,6 +53,16 @@ static int sum(ph_comm* comm)
     return 0;
 }
 
+static int calls(ph_comm* comm)
+{
+    static const size_t counts[2] = {3, 3}, offsets[2] = {0, 4};
+    double x[8] = {1}, y[8];
+    CHECK(ph_allreduce(comm, x, y, 8, PH_DOUBLE, PH_SUM) == PH_SUCCESS && y[0] == 2);
+    CHECK(ph_alltoall_v(comm, x, counts, offsets, y, counts, offsets, PH_DOUBLE) == PH_SUCCESS);
+    CHECK(ph_scan(comm, x, x, 8, PH_DOUBLE, PH_MAX) == PH_SUCCESS && x[0] == 1);
+    return 0;
+}
+
 static int cycles_of(ph_comm* comm, void* data)
 {
     const long cycles = *(const long*)data;
@@ -73,7 +76,7 @@ static int cycles_of(ph_comm* comm, void* data)
             CHECK(ph_barrier(comm) == PH_SUCCESS);
             before = resident_kib();
         }
-        if (message(comm) != 0 || sum(comm) != 0) { return 1; }
+        if (message(comm) != 0 || sum(comm) != 0 || calls(comm) != 0) { return 1; }
     }
     CHECK(ph_barrier(comm) == PH_SUCCESS);
     clock_gettime(CLOCK_MONOTONIC, &end);

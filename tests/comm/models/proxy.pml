@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Messages that a proxy carries (src/comm/proxy_ring.hpp, src/comm/gpu/proxy.hpp): two sources, each with a buffer and a message an
+ * Messages that a proxy carries (src/comm/core/proxy_ring.hpp, src/comm/gpu/proxy.hpp): two sources, each with a buffer and a message an
  * epoch to a destination of its own, share a ring with a place for each of the two signal slots. The proxy takes descriptors in the
  * order of their tickets and queues a copy and two stores; the copy engine does them later, one after another. The destinations'
  * credits, which go through a ring of their own, are not modelled. When its data has been read a source overwrites its buffer; when

@@ -50,15 +50,24 @@ struct Outgoing
 };
 
 // A destination's buffer.
+enum class BufferOf
+{
+    Library,
+    Caller // which messages are copied to
+};
 struct Incoming
 {
+    std::vector<std::byte> own;
     std::span<std::byte> buffer;
     ReceiveRequest request;
     Partitioning partitioning;
 
-    Incoming(Partitioned& partitioned, Partitioning p, const Envelope& envelope)
-        : buffer(partitioned.allocate(static_cast<std::size_t>(p.partitions) * p.bytes)), partitioning(p)
+    Incoming(Partitioned& partitioned, Partitioning p, const Envelope& envelope, BufferOf buffer_of = BufferOf::Library)
+        : partitioning(p)
     {
+        const std::size_t bytes = static_cast<std::size_t>(p.partitions) * p.bytes;
+        own.resize(buffer_of == BufferOf::Caller ? bytes : 0);
+        buffer = buffer_of == BufferOf::Caller ? own : partitioned.allocate(bytes);
         request = partitioned.precv_init(buffer.data(), p, envelope);
     }
     // Poisons the buffer: a partition that is read too early shows.

@@ -39,7 +39,7 @@ inline void put_number(ElementType type, std::byte* at, double number)
     });
 }
 
-// What is done, to which buffers.
+// Says what is done, to which buffers.
 struct CollectiveCase
 {
     Collective collective;

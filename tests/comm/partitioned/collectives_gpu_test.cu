@@ -472,6 +472,21 @@ TEST_F(GpuPartitionedCollectiveMisuse, of_kernels_is_told_each_by_its_error)
     EXPECT_EQ(of(Wrong::NoInput), Misuse::BadArgument);
 }
 
+TEST_F(GpuPartitionedCollectiveMisuse, of_types_and_reductions_of_cpus_alone_is_refused)
+{
+    GpuWorld world({0}, options_with(10s));
+    const auto of = [&](ElementType type, Reduction reduction) {
+        const std::vector<GpuCollectiveBuffers> none(1);
+        return misuse_of([&] { make_collective(world, Collective::AllReduce, {type, 1, 0}, reduction, none, 0, {}); });
+    };
+    for (const ElementType type : {ElementType::Byte, ElementType::Int32, ElementType::Int64, ElementType::Uint8})
+    {
+        EXPECT_EQ(of(type, Reduction::Sum), Misuse::BadArgument);
+    }
+    EXPECT_EQ(of(ElementType::Double, Reduction::Product), Misuse::BadArgument);
+    EXPECT_EQ(of(ElementType::Double, Reduction::Average), Misuse::BadArgument);
+}
+
 TEST_F(GpuPartitionedCollectiveMisuse, of_a_whole_epoch_within_one_is_told)
 {
     GpuWorld world({0}, options_with(10s));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How requests meet and part, on every transport: sides that ask for different things, that come late or never, and what is left
 // of those that have been freed.
-#include "comm/failures.hpp"
+#include "comm/core/failures.hpp"
 #include "comm/partitioned/buffers.hpp"
 #include "comm/partitioned/collectives.hpp"
+#include "comm/partitioned/post.hpp"
 #include "support/number_in.hpp"
 
 #include <array>
@@ -71,6 +72,13 @@ CollectiveRequest make(Partitioned& partitioned, const Asked& asked, std::span<d
     default:
         return pbroadcast_init(partitioned, x.data(), asked.elements, asked.root);
     }
+}
+
+// Its type has a name that no other of the library has, such as that of the address of a socket: the linker takes one for the
+// other.
+TEST(PartitionedPost, names_a_request_by_envelope_and_number)
+{
+    EXPECT_EQ((RequestAddress{"1 from rank 0", 3}.text()), "1 from rank 0#3");
 }
 
 } // namespace

@@ -71,7 +71,7 @@ TEST_P(GpuPartitions, of_many_epochs_arrive_whole_whatever_the_delays)
     for (const Level level : {Level::Block, Level::Warp, Level::Lane})
     {
         GpuWorldOptions options = options_with(10s);
-        options.before_each_put = delay_proxy;
+        options.hooks.before_each_put = delay_proxy;
         GpuWorld world(layout().devices(), options);
         GpuPartitioned partitioned(world);
         const Counts counts = level == Level::Lane ? Counts{100, 20, 32} : Counts{8, 6, level == Level::Block ? 1 : 2};
@@ -95,7 +95,11 @@ TEST_P(GpuPartitions, show_by_their_words_that_one_was_marked_too_early)
 {
     GpuWorld world(layout().devices(), options_with(10s));
     GpuPartitioned partitioned(world);
-    EXPECT_GT(ring_errors(world, make_ring(world, partitioned, {4, 4, 1}, how()), 10, Level::Block, Fault::MarkedTooEarly), 0u);
+    // In one of many epochs a proxy takes the words before they are written; where others share its GPU or its core it may be
+    // late.
+    const int epochs = 200;
+    EXPECT_GT(ring_errors(world, make_ring(world, partitioned, {4, 4, 1}, how()), epochs, Level::Block, Fault::MarkedTooEarly),
+              0u);
 }
 
 TEST_P(GpuPartitions, that_do_not_come_end_all_waits_with_a_sentence)
@@ -241,7 +245,7 @@ TEST_P(GpuPartitions, arrive_whole_when_more_is_queued_than_a_queue_holds)
 {
     GpuWorldOptions options = options_with(10s);
     std::atomic<bool> was_late = false;
-    options.before_each_put = [&](const Put&) {
+    options.hooks.before_each_put = [&](const Put&) {
         if (!was_late.exchange(true)) { std::this_thread::sleep_for(200ms); }
     };
     EXPECT_EQ(queued_errors(layout(), how(), options, queued_epochs(400)), 0u);
@@ -317,15 +321,17 @@ enum class Wrong
     Inactive,
     NoSuchPartition,
     Twice,
+    NoSuchPartitionThenTwice,
     StartedTwice,
     NoSuchPartitionToRead
 };
 
 __global__ void wrong_kernel(SendPrequest* send, ReceivePrequest* receive, Wrong wrong)
 {
-    if (wrong == Wrong::NoSuchPartition) { block_pready(*send, 4); }
+    if (wrong == Wrong::NoSuchPartition || wrong == Wrong::NoSuchPartitionThenTwice) { block_pready(*send, 4); }
     if (wrong == Wrong::Inactive) { block_pready(*send, 1); }
-    for (int times = 0; wrong == Wrong::Twice && times < 2; ++times) { block_pready(*send, 2); }
+    const bool marks_twice = wrong == Wrong::Twice || wrong == Wrong::NoSuchPartitionThenTwice;
+    for (int times = 0; marks_twice && times < 2; ++times) { block_pready(*send, 2); }
     if (wrong == Wrong::StartedTwice && threadIdx.x == 0) { start(*send); }
     if (wrong == Wrong::NoSuchPartitionToRead && threadIdx.x == 0) { parrived(*receive, -1); }
 }
@@ -359,6 +365,7 @@ TEST_P(GpuPartitionedMisuse, of_kernels_is_told_each_by_its_error)
     EXPECT_EQ(of(Wrong::Inactive), Misuse::NotActive);
     EXPECT_EQ(of(Wrong::NoSuchPartition), Misuse::PartitionOutOfRange);
     EXPECT_EQ(of(Wrong::Twice), Misuse::ReadyTwice);
+    EXPECT_EQ(of(Wrong::NoSuchPartitionThenTwice), Misuse::PartitionOutOfRange) << "the first counts";
     EXPECT_EQ(of(Wrong::StartedTwice), Misuse::Active);
     EXPECT_EQ(of(Wrong::NoSuchPartitionToRead), Misuse::PartitionOutOfRange);
 }

@@ -5,7 +5,7 @@
 //     partitions_of_gpu_processes PROCESSES
 //
 // The exit code is 0, 1 with a sentence, or 77 without a GPU.
-#include "comm/launch_processes.hpp"
+#include "comm/launch/launch_processes.hpp"
 #include "comm/partitioned/collective_members_gpu.hpp"
 #include "comm/partitioned/ring_gpu.cuh"
 

@@ -128,7 +128,7 @@ std::string told_if_proxy(const std::function<void()>& does, std::chrono::nanose
 {
     std::atomic<int> messages = 0;
     GpuWorldOptions options = options_with(deadline);
-    options.before_each_put = [&](const Put&) {
+    options.hooks.before_each_put = [&](const Put&) {
         if (++messages == 2) { does(); }
     };
     Pair pair(options);
@@ -159,7 +159,7 @@ __global__ void failing_kernel() { __trap(); }
 {
     std::atomic<bool> has_failed = false;
     GpuWorldOptions options = options_with(20s);
-    options.before_each_put = [&](const Put&) {
+    options.hooks.before_each_put = [&](const Put&) {
         while (!has_failed) { std::this_thread::sleep_for(1ms); }
     };
     Pair pair(options);

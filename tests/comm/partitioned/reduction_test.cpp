@@ -164,7 +164,7 @@ TYPED_TEST(ShortNumbers, have_the_same_bits_by_vectors)
         const std::byte* const terms[] = {reinterpret_cast<const std::byte*>(first.data()),
                                           reinterpret_cast<const std::byte*>(second.data() + 1),
                                           reinterpret_cast<const std::byte*>(third.data())};
-        for (const Reduction reduction : {Reduction::Sum, Reduction::Min, Reduction::Max})
+        for (const Reduction reduction : {Reduction::Sum, Reduction::Min, Reduction::Max, Reduction::Product, Reduction::Average})
         {
             for (const int n_terms : {2, 3})
             {
@@ -179,6 +179,68 @@ TYPED_TEST(ShortNumbers, have_the_same_bits_by_vectors)
                     if (is_nan<TypeParam>(at_once[i + 1]) && is_nan<TypeParam>(one_by_one[i])) { continue; }
                     ASSERT_EQ(at_once[i + 1], one_by_one[i]) << first[i] << " " << second[i + 1] << " " << third[i];
                 }
+            }
+        }
+    }
+}
+
+namespace {
+
+template <class T>
+T reduced(ElementType type, Reduction reduction, const std::vector<T>& numbers)
+{
+    std::vector<const std::byte*> terms;
+    for (const T& number : numbers) { terms.push_back(reinterpret_cast<const std::byte*>(&number)); }
+    T result{};
+    auto* out = reinterpret_cast<std::byte*>(&result);
+    combine_on_cpu(type, reduction, terms.data(), static_cast<int>(terms.size()), &out, 1, 1);
+    return result;
+}
+
+} // namespace
+
+TEST(Terms, of_integers_wrap_and_are_averaged_towards_zero)
+{
+    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max(), least = std::numeric_limits<std::int32_t>::min();
+    EXPECT_EQ(reduced<std::int32_t>(ElementType::Int32, Reduction::Sum, {most, 1}), least);
+    EXPECT_EQ(reduced<std::int32_t>(ElementType::Int32, Reduction::Sum, {most, 1, -2}), most - 1);
+    EXPECT_EQ(reduced<std::int32_t>(ElementType::Int32, Reduction::Product, {1 << 20, 1 << 12, 3}), 0);
+    EXPECT_EQ(reduced<std::int32_t>(ElementType::Int32, Reduction::Average, {most, most, most - 3}), most - 1);
+    EXPECT_EQ(reduced<std::int32_t>(ElementType::Int32, Reduction::Average, {-3, -4}), -3);
+    EXPECT_EQ(reduced<std::int32_t>(ElementType::Int32, Reduction::Min, {-3, 5, least}), least);
+    constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+    EXPECT_EQ(reduced<std::int64_t>(ElementType::Int64, Reduction::Sum, {greatest, 1}), std::numeric_limits<std::int64_t>::min());
+    EXPECT_EQ(reduced<std::int64_t>(ElementType::Int64, Reduction::Product, {greatest, greatest}), 1);
+    EXPECT_EQ(reduced<std::uint8_t>(ElementType::Uint8, Reduction::Sum, {200, 100}), 44);
+    EXPECT_EQ(reduced<std::uint8_t>(ElementType::Uint8, Reduction::Average, {200, 100, 255}), 185);
+    EXPECT_EQ(reduced<std::uint8_t>(ElementType::Uint8, Reduction::Max, {127, 128}), 128);
+    EXPECT_EQ(reduced<double>(ElementType::Double, Reduction::Average, {1.0, 2.5}), 1.75);
+}
+
+// A loop of its own serves two terms that go to one place.
+TEST(Terms, of_two_have_the_same_bits_in_one_place_as_in_two)
+{
+    constexpr std::size_t count = 1001;
+    std::mt19937_64 random(7);
+    std::vector<std::uint64_t> a(count + 1), b(count + 1), one(count + 1), first(count + 1), second(count + 1);
+    for (const ElementType type : {ElementType::Float, ElementType::Double, ElementType::Half, ElementType::Bfloat16,
+                                   ElementType::Int32, ElementType::Int64, ElementType::Uint8})
+    {
+        // Exponents below the greatest: which of two NaNs goes on is nobody's.
+        constexpr std::uint64_t finite = 0xBFEFBFEFBFEFBFEF;
+        for (std::size_t i = 0; i < a.size(); ++i) { a[i] = random() & finite, b[i] = random() & finite; }
+        for (const Reduction reduction : {Reduction::Sum, Reduction::Min, Reduction::Max, Reduction::Product, Reduction::Average})
+        {
+            for (const std::size_t shift : {std::size_t{0}, bytes_of(type)})
+            {
+                const auto at = [&](std::vector<std::uint64_t>& of) { return reinterpret_cast<std::byte*>(of.data()) + shift; };
+                const std::byte* const terms[] = {at(a), at(b)};
+                std::byte* const alone[] = {at(one)};
+                std::byte* const both[] = {at(first), at(second)};
+                combine_on_cpu(type, reduction, terms, 2, alone, 1, count, false);
+                combine_on_cpu(type, reduction, terms, 2, both, 2, count, false);
+                ASSERT_EQ(std::memcmp(alone[0], both[0], count * bytes_of(type)), 0) << static_cast<int>(type);
+                ASSERT_EQ(std::memcmp(both[0], both[1], count * bytes_of(type)), 0);
             }
         }
     }

@@ -49,14 +49,15 @@ TEST_P(Partitions, of_any_two_counts_deliver_every_byte_in_any_order)
                     out.request.free();
                     continue;
                 }
-                Incoming in(partitioned, {receive, bytes / static_cast<std::size_t>(receive)}, {0});
+                const BufferOf of = (send + receive) % 3 == 0 ? BufferOf::Caller : BufferOf::Library;
+                Incoming in(partitioned, {receive, bytes / static_cast<std::size_t>(receive)}, {0}, of);
                 for (std::uint64_t epoch = 1; epoch <= 3; ++epoch)
                 {
                     in.start();
                     in.receive_all(payload(epoch, send * 16 + receive));
                 }
                 in.request.free();
-                partitioned.release(in.buffer);
+                if (of == BufferOf::Library) { partitioned.release(in.buffer); }
             }
         }
     });
@@ -92,6 +93,50 @@ TEST_P(Partitions, may_be_read_when_they_have_arrived_and_the_epoch_ends_when_al
         c.barrier();
         in.receive_all(payload(1));
         EXPECT_TRUE(in.request.parrived(0)); // of an inactive request
+    });
+}
+
+// Each is copied once, by whoever asks first; the buffer is the caller's again after wait(), and what it has changed there stays.
+TEST_P(Partitions, come_to_memory_anywhere_and_are_read_by_several_threads)
+{
+    const Partitioning partitioning{12, 1000};
+    const int epochs = std::max(GetParam().scaled(200), 10);
+    run(2, 9, [&](Communicator& c) {
+        Partitioned partitioned(c);
+        if (c.rank() == 0)
+        {
+            Outgoing out(partitioned, partitioning, {1});
+            for (int epoch = 1; epoch <= epochs; ++epoch)
+            {
+                out.request.start();
+                out.send_all(payload(static_cast<std::uint64_t>(epoch)), static_cast<std::uint64_t>(epoch));
+                out.wait();
+            }
+            return;
+        }
+        Incoming in(partitioned, partitioning, {0}, BufferOf::Caller);
+        for (int epoch = 1; epoch <= epochs; ++epoch)
+        {
+            in.start();
+            in.request.pbuf_prepare();
+            const auto read = [&](int first) {
+                for (int p = first; p < partitioning.partitions; p += 2) // every partition by two of four
+                {
+                    EXPECT_TRUE(comes_true([&] { return in.request.parrived(p); }));
+                    in.check(p, payload(static_cast<std::uint64_t>(epoch)));
+                }
+            };
+            {
+                std::jthread others[] = {std::jthread(read, 0), std::jthread(read, 1), std::jthread(read, 1)};
+                read(0);
+            }
+            in.buffer[5] = std::byte{0x11}; // the caller's
+            in.request.wait();
+            EXPECT_EQ(in.buffer[5], std::byte{0x11});
+            EXPECT_TRUE(in.request.parrived(3));
+        }
+        in.request.free();
+        EXPECT_NO_THROW(partitioned.precv_init(in.buffer.data(), partitioning, {0, 1}).free()); // its place is free again
     });
 }
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <fstream>
 #include <numeric>
+#include <utility>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -175,6 +176,47 @@ TEST(ScreenedPairs, have_polynomials_that_are_exact_to_rounding)
     {
         expect_screening<double>(tolerance, tolerance < 5e-6 ? 5e-15 : 2e-15);
         expect_screening<float>(tolerance, tolerance < 5e-8 ? 3.5e-7 : 2.5e-7); // 23 terms to round, or 15
+    }
+}
+
+// The force by segments, as the pair kernels take it apart, relative to its value at contact. of_polynomials: the bound for their
+// error. Rounding adds that of the sum, and that of r^2 and w = 1 + 3 (r / rc)^2, of which the force has a slope of up to 0.2
+// (beta rc)^2.
+template <std::size_t segments, std::size_t degree>
+void expect_segments(ScreeningSegments<segments, degree> Screening::*of, double tolerance, double of_polynomials)
+{
+    RunParameters run;
+    run.ewald_tolerance = tolerance, run.coulomb_cutoff = 0.9;
+    const double beta = ewald_beta(run), rc = run.coulomb_cutoff, pi = std::acos(-1.0);
+    const Screening screening = make_screening(beta, rc);
+    const double at_contact = 4 * beta * beta * beta / (3 * std::sqrt(pi));
+    double error = 0;
+    for (int i = 1000; i < 10000; ++i) // nearer the closed form cancels
+    {
+        const double r = rc * i / 10000, s = beta * r;
+        const float w = std::fma(static_cast<float>(r * r), screening.segments_per_r2, 1.0f);
+        ASSERT_LT(w, 4);
+        const float octave = w < 2 ? 1 : 2, width = 2 * octave / segments, number = std::floor((w - octave) / width);
+        const std::size_t segment = static_cast<std::size_t>(number) + (w < 2 ? segments / 2 : 0);
+        const float x = w - (octave + number * width);
+        float found = 0;
+        for (std::size_t k = degree + 1; k-- > 0;) { found = std::fma(found, x, (screening.*of).force[k][segment]); }
+        const double force = 2 * beta * std::exp(-s * s) / (std::sqrt(pi) * r * r) - std::erf(s) / (r * r * r);
+        error = std::max(error, std::abs(static_cast<double>(found) - force) / at_contact);
+    }
+    const double range = beta * rc;
+    EXPECT_LE(error, of_polynomials + (2 * 0.2 * range * range + 1) * 0x1p-24) << tolerance << ", " << segments;
+    EXPECT_LT(std::fma(std::nextafter(static_cast<float>(rc * rc), 0.0f), screening.segments_per_r2, 1.0f), 4);
+}
+
+TEST(ScreenedPairs, have_segments_that_are_exact_to_rounding)
+{
+    using Case = std::pair<double, double>;
+    for (const auto& [tolerance, of_polynomials] :
+         {Case{1e-3, 5e-8}, Case{1e-4, 5e-8}, Case{1e-5, 9e-8}, Case{1e-6, 1.5e-7}, Case{1e-7, 2.5e-7}})
+    {
+        expect_segments(&Screening::eight_segments, tolerance, of_polynomials);
+        expect_segments(&Screening::sixteen_segments, tolerance, of_polynomials);
     }
 }
 

@@ -123,7 +123,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
 enum cudaLaunchAttributeID
 {
-    cudaLaunchAttributeLaunchCompletionEvent
+    cudaLaunchAttributeLaunchCompletionEvent,
+    cudaLaunchAttributeProgrammaticStreamSerialization // kernels here end before the next begins, all the same
 };
 struct cudaLaunchAttribute
 {
@@ -135,6 +136,7 @@ struct cudaLaunchAttribute
             cudaEvent_t event;
             int flags;
         } launchCompletionEvent;
+        int programmaticStreamSerializationAllowed;
     } val;
 };
 struct cudaLaunchConfig_t
@@ -165,7 +167,7 @@ enum cudaFuncAttribute
 struct cudaFuncAttributes
 {
     std::size_t sharedSizeBytes, localSizeBytes;
-    int numRegs;
+    int numRegs, ptxVersion;
 };
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function);
 cudaError_t cudaFuncGetName(const char** name, const void* function);

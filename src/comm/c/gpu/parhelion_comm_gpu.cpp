@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of parhelion_comm_gpu.h: each a call of the C++ interface, with its exceptions as codes.
+// The calls of parhelion_comm_gpu.h. Each makes a call of the C++ interface and turns its exceptions into codes.
 #include "comm/c/gpu/parhelion_comm_gpu.h"
 
 #include "comm/c/guarded.hpp"
@@ -17,7 +17,7 @@ using namespace parhelion::c_interface;
 
 namespace {
 
-// All members of a collective, for when the last is freed.
+// The requests of all members of a collective. Their memory is freed together with the last member's request.
 struct Members
 {
     std::vector<GpuCollectiveRequest> requests;
@@ -28,7 +28,7 @@ GpuWorldOptions options_of(std::chrono::nanoseconds deadline, size_t bytes)
 {
     GpuWorldOptions options;
     options.deadline = deadline;
-    options.payload_bytes = round_up_window(bytes) + (std::size_t{1} << 20); // beside what the world itself needs
+    options.payload_bytes = round_up_window(bytes) + (std::size_t{1} << 20); // the world itself needs 1 MiB, too
     return options;
 }
 
@@ -40,13 +40,13 @@ struct Request
     Gpus* all;
     int rank;
     std::vector<Allocations::Use> uses{};
-    std::shared_ptr<Members> members{}; // of a collective
+    std::shared_ptr<Members> members{}; // all members of the collective; null if the request is one of a message
 };
 
 HandleTable<ph_gpu, Gpus, HandleKind::Gpus> all_gpus;
 HandleTable<ph_gpu_request, Request, HandleKind::GpuRequest> all_requests;
 
-// All ranks of an open handle.
+// The state behind an open handle: all ranks, their memory and their requests.
 struct Gpus
 {
     Gpus(std::vector<int> gpus, const GpuWorldOptions& options)
@@ -64,9 +64,9 @@ struct Gpus
 
     GpuWorld world;
     GpuPartitioned partitioned;
-    std::vector<Allocations> allocations; // by rank
+    std::vector<Allocations> allocations; // allocations by rank
     std::unordered_map<ph_gpu_request*, std::unique_ptr<Request>> requests;
-    Mechanism mechanism = Mechanism::KernelCopy; // of sends to come
+    Mechanism mechanism = Mechanism::KernelCopy; // mechanism of the sends that are made next
     ph_gpu* const handle;
 
     void expect_rank(int rank) const { expect_argument(rank >= 0 && rank < world.ranks(), "There is no such rank."); }
@@ -83,7 +83,7 @@ struct Gpus
 const std::byte* as_bytes(const void* memory) { return static_cast<const std::byte*>(memory); }
 GpuQueue& queue_of(const Request& request) { return request.all->world.setup_queue(request.rank); }
 
-// How many bytes a message has. Throws PartitionedError.
+// Returns the number of bytes of a message. Throws PartitionedError.
 std::size_t size_of_message(int partitions, size_t bytes_of_partition)
 {
     expect_argument(partitions >= 1 && partitions <= most_partitions, "A message has 1 to 1048576 partitions.");
@@ -102,7 +102,7 @@ struct Asked
     int root = 0;
 };
 
-// The requests of all ranks.
+// Makes the requests of all ranks for one collective.
 int make_members(ph_gpu* all, const void* const* inputs, void* const* results, const Asked& asked, ph_gpu_request** requests)
 {
     return guarded([&] {

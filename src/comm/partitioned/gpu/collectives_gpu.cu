@@ -12,14 +12,14 @@ namespace parhelion {
 
 namespace {
 
-// Channels between members that send to each other, partition by partition.
+// The channels between members that send to each other, ordered by partition.
 struct Ends
 {
-    std::vector<std::vector<GpuSender>> senders; // by place; there by partition and place
+    std::vector<std::vector<GpuSender>> senders; // indexed by place of the source, then by partition and place
     std::vector<std::vector<GpuReceiver>> receivers;
-    std::vector<std::vector<GpuChannel>> channels; // by place of the source
+    std::vector<std::vector<GpuChannel>> channels; // channels by the source's place, to all destinations
 
-    // None for a collective that goes by packets.
+    // Opens the channels. Opens none if the collective uses packets.
     Ends(GpuWorld& world, const std::vector<CollectivePlan>& plans, bool are_needed);
 };
 
@@ -34,13 +34,13 @@ struct GpuCollectiveRequest::Of
     std::vector<int> members;
     int rank;
     bool is_here, shares_gpu;
-    std::vector<GpuChannel> channels; // to other members
-    Window packets;                   // of all members
+    std::vector<GpuChannel> channels; // channels between this member and other members
+    Window packets;                   // memory for the packets of all members
     CollectivePrequest at_first{};
-    ObjectPool::Piece memory; // the prequest, and what it points to; empty if the member is not here
+    ObjectPool::Piece memory; // the prequest and its arrays; empty if the member is in another process
     BlockCounter* executed = nullptr;
 
-    // Queues what the member's GPU is to know.
+    // Queues the upload of the member's prequest and arrays.
     Of(GpuWorld& world, const CollectivePlan& plan, const GpuCollectiveBuffers& buffers, Ends& ends, Window packets);
 
     CollectivePrequest* prequest() const
@@ -48,27 +48,27 @@ struct GpuCollectiveRequest::Of
         if (!is_here) { refuse_elsewhere(label, rank); }
         return memory.at<CollectivePrequest>(0);
     }
-    int blocks(const GpuQueue& queue) const; // that wait for peers
+    int blocks(const GpuQueue& queue) const; // returns the number of blocks that wait for peers
 };
 
 namespace {
 
 constexpr int run_threads = 512, other_threads = 128;
 
-// Purpose        the next epoch of a collective
-// Work           one thread
-// Reads/Writes   prequest / prequest
-// Orders         the end of the kernel
-// Requires       the last epoch ended
-// Cost           a launch
+// Purpose        begins the next epoch of a collective
+// Work           one thread does all
+// Reads/Writes   reads and writes the prequest
+// Orders         the end of the kernel makes its writes visible to later kernels
+// Requires       that the last epoch has ended
+// Cost           one launch
 __global__ void start_collective_kernel(CollectivePrequest* request) { start(*request); }
 
-// Purpose        all input partitions are complete
-// Work           a block a partition
-// Reads/Writes   prequest / marks
-// Orders         what earlier kernels have written, by the end of those
-// Requires       the epoch started
-// Cost           a launch
+// Purpose        marks all input partitions as complete
+// Work           each partition has a block
+// Reads/Writes   reads the prequest, writes the marks
+// Orders         nothing: the end of a kernel makes its writes visible to later kernels
+// Requires       that the epoch has started
+// Cost           one launch
 __global__ void mark_kernel(CollectivePrequest* request)
 {
     for (int p = static_cast<int>(blockIdx.x); p < request->partitions; p += static_cast<int>(gridDim.x))
@@ -78,11 +78,11 @@ __global__ void mark_kernel(CollectivePrequest* request)
 }
 
 // Purpose        executes the schedule of all partitions
-// Work           a block a partition, those of a block one after another, in an order that is the same for all members
-// Reads/Writes   input, own slots / slots of peers, result
-// Orders         as in collectives_gpu.cuh
-// Requires       all blocks on the GPU at once, and those of the other members at the same time
-// Cost           of a partition of n bytes one shot 2 n a peer, a ring 4 n (members - 1) / members, and a way of a signal a step
+// Work           each partition has a block; a block does several in an order that is the same for all members
+// Reads/Writes   reads the input and its own slots, writes the peers' slots and the result
+// Orders         those of a step in collectives_gpu.cuh
+// Requires       that all blocks run on the GPU at once, and at the same time as those of the other members
+// Cost           for n bytes: one shot 2 n per peer, a ring 4 n (members - 1) / members; and one signal latency per step
 template <class T, Reduction reduction>
 __global__ void __launch_bounds__(run_threads) run_kernel(CollectivePrequest* request)
 {
@@ -92,13 +92,13 @@ __global__ void __launch_bounds__(run_threads) run_kernel(CollectivePrequest* re
     }
 }
 
-// Purpose        an epoch from its start to its end: of an input that is complete
-// Work           as run_kernel
-// Reads/Writes   as run_kernel; prequest, marks
-// Orders         as run_kernel; the last block ends the epoch, which no block has seen active
-// Requires       as run_kernel; all launches of a request by as many blocks. here: the prequest as it was made, in which all but
-//                epochs and misuse is as it is, and which a kernel has as soon as it begins
-// Cost           as run_kernel
+// Purpose        does an epoch from start to end, with an input that is complete
+// Work           as in run_kernel
+// Reads/Writes   as in run_kernel; also writes the prequest and the marks
+// Orders         as in run_kernel; the last block ends the epoch, after all blocks have seen that it was not active
+// Requires       as in run_kernel; all launches of a request have equally many blocks. here: the prequest as it was made. Only
+//                its epochs and misuse may have changed since. As a parameter it needs no load
+// Cost           as in run_kernel
 template <class T, Reduction reduction>
 __global__ void __launch_bounds__(run_threads)
     execute_kernel(CollectivePrequest here, CollectivePrequest* request, BlockCounter* executed)
@@ -115,24 +115,24 @@ __global__ void __launch_bounds__(run_threads)
         if (!block_steps<T, reduction>(*request, here, p, epoch)) { return; }
         if (is_first) { here.ready[p] = here.takes_input ? epoch : 0, here.done[p] = epoch; }
     }
-    // A lone block has met all its threads at a barrier: there is nobody to count.
+    // A single block needs no count, since all its threads have met at a barrier.
     if (gridDim.x == 1 ? is_first : is_last_block(*executed, gridDim.x)) { request->started = request->ended = epoch; }
 }
 
-// Purpose        the end of an epoch
-// Work           one block; a thread a partition
-// Reads/Writes   done / prequest
-// Orders         acquire at system scope, then the end of the kernel
-// Requires       run() queued where it need not wait for this
-// Cost           a launch
+// Purpose        ends an epoch
+// Work           one block, in which each thread waits for a partition
+// Reads/Writes   reads `done`, writes the prequest
+// Orders         an acquire at system scope, then the end of the kernel
+// Requires       that run() is queued where it need not wait for this kernel
+// Cost           one launch
 __global__ void __launch_bounds__(other_threads) end_collective_kernel(CollectivePrequest* request) { block_wait(*request); }
 
 } // namespace
 
 int GpuCollectiveRequest::Of::blocks(const GpuQueue& queue) const
 {
-    PARHELION_EXPECTS(!shares_gpu);                                // blocks may keep those they wait for from starting
-    return std::min(elements.partitions, queue.multiprocessors()); // one on each is always possible
+    PARHELION_EXPECTS(!shares_gpu);                                // otherwise a block could keep other blocks from starting
+    return std::min(elements.partitions, queue.multiprocessors()); // one block per multiprocessor always fits
 }
 
 CollectivePrequest* GpuCollectiveRequest::prequest() const { return of_->prequest(); }
@@ -173,7 +173,7 @@ void GpuCollectiveRequest::check(GpuQueue& queue) const
 
 namespace {
 
-// Packets are twice the bytes of messages, without signals and credits: for less than a link carries in the time of those.
+// Packets double the bytes but need no signals and credits. Up to this size the additional bytes cost less time than signals.
 constexpr std::size_t most_bytes_of_packets = std::size_t{1} << 19;
 
 bool goes_by_packets(const CollectivePlan& plan)
@@ -184,7 +184,7 @@ bool goes_by_packets(const CollectivePlan& plan)
            count * bytes_of(plan.elements.type) < most_bytes_of_packets;
 }
 
-// For two epochs, of each member, in the memory of all members: zeros, which are no epoch.
+// Allocates slots for the packets of two epochs from each member, in each member's memory. They are zero, which is no epoch.
 Window make_packets(GpuWorld& world, const CollectivePlan& plan)
 {
     const std::size_t of_partition = (plan.elements.count * bytes_of(plan.elements.type) + sizeof(Word) - 1) / sizeof(Word);
@@ -275,9 +275,10 @@ std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective co
 {
     const std::vector<int>& members = options.members.empty() ? world.all_ranks() : options.members;
     PARHELION_EXPECTS(buffers.size() == members.size());
-    if (elements.type == ElementType::Byte)
+    if (!is_for_kernels(elements.type) || !is_for_kernels(reduction))
     {
-        throw PartitionedError(Misuse::BadArgument, "Partitioned collective of GPUs: bytes are copied between CPU ranks alone.");
+        throw PartitionedError(Misuse::BadArgument, "Partitioned collective of GPUs: bytes, integers, products and averages are "
+                                                    "between CPU ranks alone.");
     }
     std::vector<CollectivePlan> plans;
     for (std::size_t m = 0; m < members.size(); ++m)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels do with a member's collective (comm/partitioned/gpu/collectives_gpu.hpp). Blocks are of one dimension. Functions
-// that begin with block_ are called by all threads of a block, with the same arguments; others by a single thread.
+// The device functions of a member's collective (comm/partitioned/gpu/collectives_gpu.hpp). Blocks are one-dimensional. All
+// threads of a block call functions that begin with block_, with the same arguments; a single thread calls the others.
 //
-// Orders of a step:
+// Memory orders of a step:
 //
-//   wait     a thread for each term and each out: acquire at system scope, then a block barrier
+// wait     acquire at system scope by a thread for each term and each output, then a block barrier
 //   combine  plain loads of slots and input, plain stores to slots of peers and to the result
-//   publish  block barrier, then a thread for each out releases its signal, a thread for each term its credit, at system scope
+// publish  block barrier; then at system scope a thread per output releases its signal, and one per term its credit
 //
-// The result is released by `done` after a barrier, the input by `ready`.
+// After a block barrier, a release of `done` publishes the result, and a release of `ready` the input.
 #pragma once
 
 #include "comm/gpu/atomics_gpu.cuh"
@@ -18,7 +18,7 @@
 
 namespace parhelion {
 
-// The next epoch. All threads that used the last one have met the caller at a barrier, or in an earlier kernel.
+// Begins the next epoch. Threads that used the last epoch have met the caller at a barrier, or were in an earlier kernel.
 __device__ inline bool start(CollectivePrequest& request)
 {
     if (is_active(request)) { return refuse(request, Misuse::Active, no_partition); }
@@ -31,7 +31,7 @@ __device__ inline bool exists(const CollectivePrequest& request, int partition)
     return partition >= 0 && partition < request.partitions;
 }
 
-// The input partition is what the block's threads have written until now, or earlier kernels. False if a rule was broken.
+// Marks the input partition, which this block or earlier kernels have written. Returns false if a rule was broken.
 __device__ inline bool block_pready(CollectivePrequest& request, int partition)
 {
     const bool is_first = threadIdx.x == 0;
@@ -48,7 +48,7 @@ __device__ inline bool block_pready(CollectivePrequest& request, int partition)
     return true;
 }
 
-// Until a word of the request, by partition, shows the active epoch. False if the wait was in vain.
+// Waits until a partition's word (`ready` or `done`) shows the active epoch. Returns false if the wait failed.
 __device__ inline bool wait_word(const CollectivePrequest& request, Word* word)
 {
     const FailureRecord record{request.watch->rank, request.watch->rank, request.channel, Awaited::Ready, request.started, 0, 0,
@@ -56,7 +56,7 @@ __device__ inline bool wait_word(const CollectivePrequest& request, Word* word)
     return wait_until<CudaAtomics>(word, *request.watch, record) == Verdict::Reached;
 }
 
-// A step of a partition. False if a wait was in vain.
+// Executes one step of a partition. Returns false if a wait failed.
 template <class T, Reduction reduction>
 __device__ bool block_step(CollectivePrequest& request, int partition, const Step& step)
 {
@@ -89,7 +89,7 @@ __device__ bool block_step(CollectivePrequest& request, int partition, const Ste
     }
     if (thread == 0) { outs[step.outs] = kept; }
     if (__syncthreads_or(has_failed)) { return false; }
-    const bool is_in_place = step.terms == 1 && terms[0] == kept; // a copy to itself is none
+    const bool is_in_place = step.terms == 1 && terms[0] == kept; // a chunk that is already in its place is not copied
     combine_terms<T, reduction>(terms, step.terms, outs, step.outs + (step.is_kept && !is_in_place ? 1 : 0), result.count,
                                 static_cast<std::size_t>(thread), static_cast<std::size_t>(threads));
     __syncthreads();
@@ -103,12 +103,12 @@ __device__ bool block_step(CollectivePrequest& request, int partition, const Ste
             receivers[place].acknowledge();
         }
     }
-    __syncthreads(); // ends and addresses are the next step's
+    __syncthreads(); // the next step reuses the ends and addresses
     return true;
 }
 
-// All steps of a partition whose input is there, of so manieth epoch. `here` is a copy of the prequest or itself. False if a wait
-// was in vain.
+// Executes all steps of a partition whose input is complete, in epoch `epoch`. `here` is the prequest or a copy of it. Returns
+// false if a wait failed.
 template <class T, Reduction reduction>
 __device__ bool block_steps(CollectivePrequest& request, const CollectivePrequest& here, int partition, Word epoch)
 {
@@ -120,7 +120,7 @@ __device__ bool block_steps(CollectivePrequest& request, const CollectivePreques
     return true;
 }
 
-// The same, and tells who asks that the result is there.
+// Executes all steps of a partition, and marks the result as complete for threads that call parrived().
 template <class T, Reduction reduction>
 __device__ bool block_complete(CollectivePrequest& request, int partition)
 {
@@ -129,7 +129,7 @@ __device__ bool block_complete(CollectivePrequest& request, int partition)
     return true;
 }
 
-// The whole way of a partition, from its mark to its result. False if a wait was in vain.
+// Waits for the mark of a partition, then executes all its steps. Returns false if a wait failed.
 template <class T, Reduction reduction>
 __device__ bool block_run(CollectivePrequest& request, int partition)
 {
@@ -138,21 +138,21 @@ __device__ bool block_run(CollectivePrequest& request, int partition)
     return block_complete<T, reduction>(request, partition);
 }
 
-// For a block that has just made an input partition: marks it and goes on with it, without a wait for its own mark.
+// Marks a partition that this block has just written and executes all its steps, without waiting for the mark.
 template <class T, Reduction reduction>
 __device__ bool block_all(CollectivePrequest& request, int partition)
 {
     return block_pready(request, partition) && block_complete<T, reduction>(request, partition);
 }
 
-// May this thread read the partition of the result? True of an inactive request.
+// Returns whether this thread may read the partition of the result. True if the request is inactive.
 __device__ inline bool parrived(CollectivePrequest& request, int partition)
 {
     if (!exists(request, partition)) { return refuse(request, Misuse::PartitionOutOfRange, partition); }
     return !is_active(request) || reached(CudaAtomics::load_acquire_system(request.done + partition), request.started);
 }
 
-// The end of an epoch: the block may read the result. False if the wait was in vain.
+// Ends an epoch: the block may read the result. Returns false if the wait failed.
 __device__ inline bool block_wait(CollectivePrequest& request)
 {
     if (!is_active(request)) { return true; }

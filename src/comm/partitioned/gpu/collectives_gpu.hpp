@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitioned collectives between kernels, as comm/partitioned/collectives.hpp between threads: a kernel marks input partitions
-// ready one by one, and blocks send, combine and receive them, whole collectives without a host. They execute the same schedules.
+// Partitioned collectives between kernels, as comm/partitioned/collectives.hpp has them between threads. A kernel marks input
+// partitions ready one by one; blocks send, combine and receive the partitions, without a host. Both use the same schedules.
 //
-// The idea: a partition is the work of one block, from its mark to its result. Either the block that has made the partition goes
-// on with it (block_all in comm/partitioned/gpu/collectives_gpu.cuh), or run() queues blocks that wait for marks of other
-// kernels. What arrives is combined with the own input and stored for the next member in one pass: nothing else is launched in
-// between.
+// The idea: one block does all the work of a partition, from its mark to its result. Either the block that has made the
+// partition continues with it (block_all in comm/partitioned/gpu/collectives_gpu.cuh), or run() queues blocks that wait for the
+// marks of other kernels. An arriving chunk is combined with this member's input and stored for the next member in one pass,
+// without further launches.
 //
 // Members may be spread over processes (comm/gpu/world_gpu.hpp). Every process then makes and frees the requests of all members
-// in the same order, and starts those of its own members alone. It gives null buffers for members of other processes.
+// in the same order, but starts only those of its own members. It gives null buffers for members of other processes.
 //
-// All counts are in device memory, so that captured work can be replayed. Every wait is bounded and told by GpuWorld::check().
-// Blocks that wait for peers must run at the same time on all GPUs: run() is for ranks with a GPU each; where ranks share one,
-// blocks of one grid can be the ranks.
+// Epochs are counted in device memory, so that captured work can be replayed. Every wait is bounded; GpuWorld::check() reports
+// failed waits. Blocks that wait for each other must run at the same time. So run() requires one GPU per rank. Ranks that share
+// a GPU cannot use run(); their blocks must belong to one kernel launch.
 //
-// A one-shot all-reduce of less than half a megabyte goes by packets instead, which need no signals.
+// A one-shot all-reduce of less than half a megabyte uses packets instead (packets.cuh), which need no signals.
 //
-// Cost: a partition goes at the speed of one block, some 10 GB/s to a peer, so that large buffers want many partitions.
+// Cost: a partition moves at the speed of one block, some 10 GB/s to a peer, so that large buffers need many partitions.
 #pragma once
 
 #include "comm/gpu/world_gpu.hpp"
@@ -29,21 +29,21 @@
 
 namespace parhelion {
 
-struct Packet; // device/gpu/instructions.cuh
+struct Packet; // defined in device/gpu/instructions.cuh
 
-// Where packets go (comm/partitioned/gpu/packets.cuh); by place.
+// The addresses to which a member stores packets (comm/partitioned/gpu/packets.cuh). The arrays are indexed by member's place.
 struct PacketRoutes
 {
-    Packet* const* slots = nullptr; // in the memory of that member; null: this collective has none
+    Packet* const* slots = nullptr; // slots in each member's memory; null if the collective uses no packets
     const int* ranks = nullptr;
 };
 
-// What kernels know of a member's collective; in the memory of its GPU. Arrays by partition, or by partition and place.
+// The data of a member's collective that kernels use, in its GPU's memory. Arrays go by partition, or by partition and place.
 struct CollectivePrequest
 {
     int members, place, partitions, n_steps;
     bool takes_input;
-    const Step* steps; // and so on: as in Schedule
+    const Step* steps; // steps, terms and outs are those of Schedule
     const int* terms;
     const int* outs;
     Layouts layouts;
@@ -51,17 +51,17 @@ struct CollectivePrequest
     std::byte* result;
     GpuSender* senders;
     GpuReceiver* receivers;
-    Word* ready; // marks of all epochs
-    Word* done;  // epochs whose result is there
+    Word* ready; // number of times that each partition has been marked, in all epochs
+    Word* done;  // last epoch for which each partition's result is complete
     PacketRoutes packets;
     const Watch* watch;
-    int channel;      // for the failure record
-    Word started = 0; // epochs
+    int channel;      // number of this collective in failure records
+    Word started = 0; // number of epochs started
     Word ended = 0;
     DeviceMisuse misuse{};
 };
 
-// Of one member, in the memory of its GPU.
+// The buffers of one member, in the memory of its GPU.
 struct GpuCollectiveBuffers
 {
     const void* input;
@@ -71,17 +71,17 @@ struct GpuCollectiveBuffers
 class GpuCollectiveRequest
 {
 public:
-    // For kernels. This and all calls below throw PartitionedError in other processes than the member's.
+    // Returns the object for kernels. prequest() and the calls below throw PartitionedError in processes without the member.
     CollectivePrequest* prequest() const;
-    // Queued, on a queue of the rank's GPU. What kernels queued before have written is the input.
+    // The calls below queue work on a queue of the rank's GPU. The input is what kernels queued before have written.
     void start(GpuQueue& queue);
     void pready_all(GpuQueue& queue);
-    // Blocks that wait for marks and execute the schedule; marks may come from kernels on other queues.
+    // Queues blocks that wait for marks and execute the schedule. Kernels on other queues may mark partitions.
     void run(GpuQueue& queue);
     void wait(GpuQueue& queue);
-    // All four in one launch, where all input comes from kernels queued before.
+    // Does start, pready_all, run and wait in one launch. Kernels queued before must have written all of the input.
     void execute(GpuQueue& queue);
-    // Throws PartitionedError if a kernel has broken a rule. Waits for what is queued.
+    // Waits for the queued work. Throws PartitionedError if a kernel has broken a rule.
     void check(GpuQueue& queue) const;
 
 private:
@@ -94,13 +94,13 @@ private:
     std::shared_ptr<Of> of_;
 };
 
-// The requests of all members, in their order, as the buffers are. root: a broadcast's, a place among the members. Throws
-// PartitionedError, CommError.
+// Makes and returns the requests of all members, in the order of the members and of `buffers`. root: the place of a broadcast's
+// root among the members. Throws PartitionedError, CommError.
 std::vector<GpuCollectiveRequest> make_collective(GpuWorld& world, Collective collective, const Elements& elements,
                                                   Reduction reduction, std::span<const GpuCollectiveBuffers> buffers,
                                                   int root = 0, const CollectiveOptions& options = {});
-// As make_collective has made them, all inactive, and nothing queued uses them. Their slots are for others then. Throws
-// PartitionedError and changes nothing if one is active.
+// Frees the requests that one call of make_collective() has made. All of them must be inactive, and no queued work may use
+// them. Other requests may then use their slots. Throws PartitionedError and changes nothing if one is active.
 void free_collective(GpuWorld& world, std::vector<GpuCollectiveRequest> requests);
 
 } // namespace parhelion

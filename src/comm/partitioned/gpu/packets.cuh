@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A one-shot all-reduce by packets: 8 bytes of elements and the epoch, stored and loaded as one. Whoever finds the epoch has the
-// elements, so that there is no signal, no release that waits until the payload has arrived, and no block barrier between steps.
-// Twice the bytes, for buffers that are small.
+// A one-shot all-reduce by packets. A packet is 8 bytes of elements and the epoch, stored and loaded in one access. A thread
+// that finds the awaited epoch in a packet has its elements, too. So there are no signals, no releases that wait for the
+// payload, and no block barriers between steps. Packets double the number of bytes, so they are for small buffers.
 //
-// Orders.   Both words of a packet are one access; nothing else is read because of it.
-// Reuse.    Epochs take turns at two slots, without credits: who has all packets of epoch e + 1 knows that all members have
-//           read his of e, as each sends e + 1 behind the end of its e; so e + 2 may overwrite e. It is the argument of sums over
-//           ranks, model all_reduce.pml. An end is a block barrier or that of a kernel, and a load that has found its epoch has
-//           been done. So a slot shows no epoch beyond the one that is waited for.
-// Epochs    are the request's own, from 1, in slots that are zero at first.
-// Bits.     Members' inputs in the order of their places, as the schedule says (comm/partitioned/schedule.hpp).
+// Orders.   The two words of a packet are loaded and stored in one access. No other load depends on this access.
+// Reuse.    Epochs alternate between two slots, without credits. A member that has all packets of epoch e + 1 knows that all
+//           members have read its packets of e, as each sends e + 1 after the end of its e. So e + 2 may overwrite e, as in
+//           sums over ranks (model all_reduce.pml). An epoch ends with a block barrier or a kernel, after the loads that found
+//           its packets. So a slot shows no epoch beyond the one that is waited for.
+// Epochs    The request counts its own epochs, from 1, and the slots are zero at first.
+// Bits.     Members' inputs are combined in the order of their places, as in the schedule (comm/partitioned/schedule.hpp).
 #pragma once
 
 #include "comm/gpu/atomics_gpu.cuh"
@@ -17,7 +17,7 @@
 
 namespace parhelion {
 
-// Up to 8 bytes of elements; zeros where there are none.
+// Returns up to 8 bytes of elements, with zeros in place of elements beyond `count`.
 template <class T>
 __device__ Word load_elements(const T* from, std::size_t count)
 {
@@ -37,7 +37,7 @@ __device__ void store_elements(T* to, std::size_t count, const Pack<T, n>& pack)
     }
 }
 
-// Until the packet of the epoch is there; its elements. False if the wait was in vain.
+// Waits for the epoch's packet and loads its elements into `elements`. Returns false if the wait failed.
 __device__ inline bool wait_packet(const CollectivePrequest& request, int from, Packet* slot, Word epoch, Word& elements)
 {
     Packet seen = load_packet(slot);
@@ -58,8 +58,8 @@ __device__ inline bool wait_packet(const CollectivePrequest& request, int from, 
     return true;
 }
 
-// The whole way of a partition whose input is there, by all threads of a block, each with packets of its own. False if a wait was
-// in vain.
+// Does all the work of a partition whose input is complete. All threads of a block call it, and each handles packets of its own.
+// Returns false if a wait failed.
 template <class T, Reduction reduction>
 __device__ bool block_packets(const CollectivePrequest& request, int partition, Word epoch)
 {
@@ -77,7 +77,7 @@ __device__ bool block_packets(const CollectivePrequest& request, int partition, 
     for (std::size_t i = threadIdx.x; i < packets; i += step)
     {
         const Word elements = load_elements(input + i * n, count - i * n);
-        for (int distance = 1; distance < request.members; ++distance) // so that not all send to one first
+        for (int distance = 1; distance < request.members; ++distance) // begins at a different member on each member
         {
             const int to = (request.place + distance) % request.members;
             store_packet(slots(to, request.place) + i, {elements, epoch});

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels do with a prequest (comm/partitioned/gpu/partitioned_gpu.hpp). Blocks and warps are of one dimension. The prefix
-// of a function says who calls it, with the same arguments: all threads of a block, all lanes of a warp; without one it is a
-// single thread.
+// The device functions of prequests (comm/partitioned/gpu/partitioned_gpu.hpp). Blocks and warps are one-dimensional. The prefix
+// block_ or warp_ of a function means that all threads of a block, or all lanes of a warp, call it with the same arguments. A
+// function without prefix is called by a single thread.
 //
-// pready copies the partition through the peer's pointer and counts it; it waits, bounded, until the destination has started the
-// epoch. Orders, by level:
+// pready waits, bounded, until the destination has started the epoch. It then copies the partition through the peer's pointer and
+// counts it. Memory orders, by level:
 //
-//   credit   one thread's acquire at system scope, then a barrier of those that copy; neither if the caller has seen the credit
-//   copy     plain stores to the peer, of all that call
-//   barrier  of the block or the warp
-//   count    one thread's add, with acquire and release at device scope; of a warp one add for each group of partitions
-//   signal   the last of a group, by release at system scope: covers all copies that were counted
+// credit   acquire at system scope by one thread, then a barrier of the copying threads; not needed with Credit::Seen
+// copy     plain stores to the peer, by all calling threads
+// barrier  one barrier of the block or the warp
+// count    one add, acquire and release at device scope, by one thread; in a warp one add per group of partitions
+// signal   release at system scope by the last of a group: it covers all copies that were counted
 //
-// With the progression engine there is no copy: what the threads have written to the source's buffer is what the count covers,
-// and in place of the signal the last of a group leaves a descriptor for the proxy, by release at system scope
-// (comm/proxy_ring.hpp).
+// With the progression engine there is no copy. The count covers what the threads have written to the source's buffer. Instead of
+// setting the signal, the last of a group leaves a descriptor for the proxy, by release at system scope
+// (comm/core/proxy_ring.hpp).
 //
-// With kernel copy a partition that is a group by itself is not counted before its signal, but behind it: nobody's copies are to
-// be acquired. A descriptor is left behind the count always.
+// With kernel copy, a partition that is a group by itself is counted after its signal, not before it, as there are no copies of
+// other threads to acquire. A descriptor is always left after the count.
 //
-// Cost of a pready beside its copy: two barriers, one load, one add, the wait of a release; a thousand threads that mark a
-// partition each add 32 times, once a warp. An acquire empties the first-level cache, so that what is needed of a prequest is
-// read before it, at once.
+// Cost of a pready beside its copy: two barriers, one load, one add, and the wait of a release. A thousand threads that mark
+// one partition each make 32 adds, one per warp. An acquire empties the first-level cache. Therefore all that is needed of a
+// prequest is loaded together, before the acquire.
 #pragma once
 
 #include "comm/gpu/atomics_gpu.cuh"
@@ -32,13 +32,13 @@ namespace parhelion {
 
 // --- the rules
 
-// Leaves the first misuse. Always false.
+// Records the misuse if it is the request's first. Always returns false.
 template <class Prequest>
 __device__ bool refuse(Prequest& request, Misuse misuse, int partition)
 {
-    const Word code = static_cast<Word>(misuse) + 1;
-    if (CudaAtomics::exchange_relaxed_system(&request.misuse.code, code) == 0)
+    if (CudaAtomics::exchange_relaxed_system(&request.misuse.claimed, 1) == 0)
     {
+        request.misuse.code = static_cast<Word>(misuse) + 1;
         request.misuse.partition = static_cast<Word>(static_cast<std::int64_t>(partition));
     }
     return false;
@@ -50,15 +50,15 @@ __device__ bool is_active(const Prequest& request)
     return request.started != request.ended;
 }
 
-// Has the caller seen that the destination has started the epoch: by pbuf_prepare(), before a barrier of those that mark, or in
-// an earlier kernel?
+// Tells whether the caller knows that the destination has started the epoch. The caller knows this if pbuf_prepare() was called
+// before a barrier of the marking threads, or in an earlier kernel.
 enum class Credit
 {
     ToBeSeen,
     Seen
 };
 
-// What is wrong with a pready of this partition; Misuse::Null: nothing.
+// Returns what is wrong with a pready of this partition; Misuse::Null means nothing.
 __device__ inline Misuse misuse_of_pready(const SendPrequest& request, int partition)
 {
     if (!is_active(request)) { return Misuse::NotActive; }
@@ -68,24 +68,24 @@ __device__ inline Misuse misuse_of_pready(const SendPrequest& request, int parti
 
 // --- start, prepare and end
 
-// The next epoch. All threads that used the last one have met the caller at a barrier, or in an earlier kernel.
+// Begins the next epoch. Threads that used the last epoch have met the caller at a barrier, or were in an earlier kernel.
 __device__ inline bool start(SendPrequest& request)
 {
     if (is_active(request)) { return refuse(request, Misuse::Active, no_partition); }
     ++request.started;
     return true;
 }
-// Everything of the last epoch has been read: by threads that have met the caller at a barrier, or by earlier kernels.
+// Begins the next epoch. The last epoch's data must have been read before a barrier with the caller, or by earlier kernels.
 __device__ inline bool start(ReceivePrequest& request)
 {
     if (is_active(request)) { return refuse(request, Misuse::Active, no_partition); }
     const Word nth = request.started + 1;
-    request.core.prepare(nth); // before this thread writes anything that its release would wait for
+    request.core.prepare(nth); // comes before other writes of this thread, for which its release would wait
     request.started = nth;
     return true;
 }
 
-// Until the destination has started the epoch. False if the wait was in vain.
+// Waits until the destination has started the epoch. Returns false if the wait failed.
 __device__ inline bool pbuf_prepare(const SendPrequest& request)
 {
     if (request.core.is_prepared(request.started)) { return true; }
@@ -96,7 +96,7 @@ __device__ inline bool pbuf_prepare(const SendPrequest& request)
     return wait_until<CudaAtomics>(route.credit, *request.watch, record) == Verdict::Reached;
 }
 
-// Until a signal of the active epoch has come. False if the wait was in vain.
+// Waits for one signal of the active epoch. Returns false if the wait failed.
 __device__ inline bool wait_signal(const ReceivePrequest& request, int signal)
 {
     if (request.core.has_signal(signal, request.started)) { return true; }
@@ -107,8 +107,8 @@ __device__ inline bool wait_signal(const ReceivePrequest& request, int signal)
     return wait_until<CudaAtomics>(route.signals + signal, *request.watch, record) == Verdict::Reached;
 }
 
-// Until all partitions of a signal's group have been marked in the active epoch, and have left: nobody reads them any more. False
-// if the wait was in vain.
+// Waits until all partitions of a signal's group have been marked in the active epoch and have left, so that nobody reads them
+// any more. Returns false if the wait failed.
 __device__ inline bool wait_signal(const SendPrequest& request, int signal)
 {
     const PartitionedSendRoute& route = request.core.route();
@@ -122,7 +122,7 @@ __device__ inline bool wait_signal(const SendPrequest& request, int signal)
     return request.read == nullptr || wait(request.read + signal, epoch, Awaited::Proxy);
 }
 
-// Every step-th signal, from the first. False if a wait was in vain.
+// Waits for every step-th signal of the active epoch, from `first` on. Returns false if a wait failed.
 template <class Prequest>
 __device__ bool wait_all(const Prequest& request, int first, int step)
 {
@@ -134,8 +134,8 @@ __device__ bool wait_all(const Prequest& request, int first, int step)
     return true;
 }
 
-// The end of an epoch: at the destination all partitions have arrived, and the caller may read them; at the source all have left.
-// False if a wait was in vain.
+// Ends an epoch. At the destination all partitions have then arrived, and the caller may read them. At the source all
+// partitions have left. Returns false if a wait failed.
 template <class Prequest>
 __device__ bool wait(Prequest& request)
 {
@@ -159,7 +159,7 @@ __device__ bool block_wait(Prequest& request)
 
 // --- at the source
 
-// Copies a partition, by thread `thread` of `threads`: 16 bytes at a time where both ends are aligned so, else 4 or one.
+// Copies thread `thread`'s share of a partition, 16 bytes at a time if both addresses are so aligned, otherwise 4 bytes or 1.
 __device__ inline void copy_partition(const SendPrequest& request, int partition, int thread, int threads)
 {
     if (request.buffer == nullptr) { return; }
@@ -182,22 +182,22 @@ __device__ inline void copy_partition(const SendPrequest& request, int partition
     copy_as(static_cast<unsigned char>(0), done);
 }
 
-// May one thread, for all that are about to copy the partition, let them? `here` is a copy of the prequest.
+// Returns whether all threads may copy the partition; one thread checks that for them. `here` is a copy of the prequest.
 __device__ inline bool may_mark(SendPrequest& request, const SendPrequest& here, int partition, Credit credit)
 {
-    const bool is_complete = here.core.is_complete(partition, here.started); // on its way together with the credit
+    const bool is_complete = here.core.is_complete(partition, here.started); // loaded early, together with the credit
     if (credit == Credit::ToBeSeen && !pbuf_prepare(here)) { return false; }
     return !is_complete || refuse(request, Misuse::ReadyTwice, partition);
 }
 
-// `n` partitions of one group, which the caller has met at a barrier, are in their places.
+// Counts `n` partitions of one group, which are in place. The caller has met the threads that copied them at a barrier.
 __device__ inline void arrive(SendPrequest& request, const SendPrequest& here, int partition, Word n)
 {
     if (here.core.arrive(partition, here.started, n) == Arrival::TooMany) { refuse(request, Misuse::ReadyTwice, partition); }
 }
 
-// The block's partition: what its threads have written to the buffer until now. False if it has not been sent: a rule was broken,
-// or the destination did not start.
+// Marks a partition as ready, with all that the block's threads have written to it until now. Returns false if the partition
+// has not been sent, because a rule was broken or the destination did not start.
 __device__ inline bool block_pready(SendPrequest& request, int partition, Credit credit = Credit::ToBeSeen)
 {
     const int thread = static_cast<int>(threadIdx.x);
@@ -205,7 +205,7 @@ __device__ inline bool block_pready(SendPrequest& request, int partition, Credit
     const Misuse misuse = misuse_of_pready(here, partition);
     if (misuse != Misuse::Null) { return thread == 0 ? refuse(request, misuse, partition) : false; }
     const bool may = thread != 0 || may_mark(request, here, partition, credit);
-    const bool is_stored = credit == Credit::Seen && here.buffer == nullptr; // already, with leave: one barrier is enough
+    const bool is_stored = credit == Credit::Seen && here.buffer == nullptr; // stored with permission: one barrier is enough
     if (!is_stored && __syncthreads_or(!may)) { return false; }
     copy_partition(here, partition, thread, static_cast<int>(blockDim.x));
     __syncthreads();
@@ -213,7 +213,7 @@ __device__ inline bool block_pready(SendPrequest& request, int partition, Credit
     return may;
 }
 
-// The warp's partition.
+// Marks a partition as ready, with all that the warp's threads have written to it. Returns what block_pready() returns.
 __device__ inline bool warp_pready(SendPrequest& request, int partition, Credit credit = Credit::ToBeSeen)
 {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -229,8 +229,8 @@ __device__ inline bool warp_pready(SendPrequest& request, int partition, Credit 
     return true;
 }
 
-// A partition for each lane of the warp, or no_partition. One add for each group that lanes have partitions of: one or two, where
-// neighbours have neighbouring partitions. False for a lane whose partition has not been sent.
+// Marks one partition per lane as ready; no_partition means none. Each group of partitions costs one add: one or two adds if
+// neighbouring lanes have neighbouring partitions. Returns false in a lane whose partition was not sent.
 __device__ inline bool warp_pready_each(SendPrequest& request, int partition, Credit credit = Credit::ToBeSeen)
 {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -248,7 +248,7 @@ __device__ inline bool warp_pready_each(SendPrequest& request, int partition, Cr
     for (std::uint32_t left = lanes_where(is_legal); left != 0;)
     {
         const int leader = __ffs(static_cast<int>(left)) - 1;
-        const int of_leader = from_lane(signal, leader); // by all lanes, also those without a partition
+        const int of_leader = from_lane(signal, leader); // all lanes take part, also those without a partition to mark
         const std::uint32_t group = lanes_where(is_legal && signal == of_leader);
         if (lane == leader) { arrive(request, here, partition, static_cast<Word>(__popc(group))); }
         left &= ~group;
@@ -258,7 +258,7 @@ __device__ inline bool warp_pready_each(SendPrequest& request, int partition, Cr
 
 // --- at the destination
 
-// May this thread read the partition? True of an inactive request.
+// Returns whether this thread may read the partition. True if the request is inactive.
 __device__ inline bool parrived(ReceivePrequest& request, int partition)
 {
     if (partition < 0 || partition >= request.core.route().counts.receive)
@@ -268,7 +268,7 @@ __device__ inline bool parrived(ReceivePrequest& request, int partition)
     return !is_active(request) || request.core.has_arrived(partition, request.started);
 }
 
-// Until the block may read the partition. False if the wait was in vain.
+// Waits until the block may read the partition. Returns false if the wait failed.
 __device__ inline bool block_wait_parrived(ReceivePrequest& request, int partition)
 {
     if (!is_active(request)) { return true; }

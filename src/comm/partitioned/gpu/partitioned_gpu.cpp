@@ -75,15 +75,15 @@ void GpuReceiveRequest::check(GpuQueue& queue) const { of_->check(queue); }
 struct GpuPartitioned::Requests
 {
     using Key = std::tuple<int, int, int, std::string>; // source, destination, tag, group
-    struct Unmatched                                    // in init order; one of the two is empty
+    struct Unmatched                                    // requests in the order of their init calls; one list is empty
     {
         std::deque<std::shared_ptr<GpuSendRequest::Of>> sends;
         std::deque<std::shared_ptr<GpuReceiveRequest::Of>> receives;
     };
     std::map<Key, Unmatched> unmatched;
-    std::set<std::shared_ptr<void>> all; // also those whose handles are gone: kernels have their prequests
+    std::set<std::shared_ptr<void>> all; // all requests, even those without handles: kernels use their prequests
 
-    // Matches a send and a receive. Every process reserves the signal slots of both; set_up() is for ranks of this process.
+    // Matches a send and a receive. Every process reserves the signal slots of both sides; set_up() is for ranks of this process.
     static void connect(GpuWorld& world, GpuSendRequest::Of& send, GpuReceiveRequest::Of& receive);
     static void set_up(GpuWorld& world, GpuSendRequest::Of& send, PartitionedSendRoute out, const SlotsOfPair& slots,
                        int channel);
@@ -108,7 +108,7 @@ struct GpuPartitioned::Requests
     }
 };
 
-// Of both sides, without addresses at the other one.
+// Returns the routes of both sides, with no addresses in the memory of the respective other side.
 std::pair<PartitionedSendRoute, PartitionedReceiveRoute>
 GpuPartitioned::Requests::routes_of(GpuWorld& world, const GpuSendRequest::Of& send, const GpuReceiveRequest::Of& receive,
                                     const PartitionCounts& counts, const SlotsOfPair& slots)
@@ -152,14 +152,14 @@ void GpuPartitioned::Requests::connect(GpuWorld& world, GpuSendRequest::Of& send
     }
     if (send.is_here) { set_up(world, send, out, *slots, channel); }
     if (receive.is_here) { set_up(world, receive, in, *slots, channel); }
-    for (const int rank : {send.rank, receive.rank}) // both are on their way
+    for (const int rank : {send.rank, receive.rank}) // the uploads of both sides are in flight now
     {
         if (world.is_here(rank)) { world.setup_queue(rank).synchronize(GpuQueue::Wait::Spins); }
     }
     send.slots = receive.slots = slots;
 }
 
-// One image: the prequest, then what it points to, with the progression engine also its way to the proxy.
+// Uploads the image of a prequest: the prequest, its arrays and, with the progression engine, its transport to the proxy.
 void GpuPartitioned::Requests::set_up(GpuWorld& world, GpuSendRequest::Of& send, PartitionedSendRoute out,
                                       const SlotsOfPair& slots, int channel)
 {
@@ -176,7 +176,7 @@ void GpuPartitioned::Requests::set_up(GpuWorld& world, GpuSendRequest::Of& send,
     if (slots.is_carried)
     {
         out.staging = send.place_for_proxy(queue);
-        sender.buffer = nullptr; // what is marked is in its place
+        sender.buffer = nullptr; // marked partitions are already where the proxy reads
         sender.read = send.memory.at<Word>(read);
         way = send.memory.at<GpuProxyTransport>(to_proxy);
         image.put(to_proxy, send.reserve_proxy(world, slots.signals, slots.first_signal, sender.read));
@@ -207,7 +207,7 @@ GpuPartitioned::GpuPartitioned(GpuWorld& world) : world_(world), requests_(std::
 {
     for (int r = world.here().first; r < world.here().first + world.here().count; ++r)
     {
-        ObjectPool::take(world.pool(r), world.setup_queue(r), 1); // so that the first request finds its block
+        ObjectPool::take(world.pool(r), world.setup_queue(r), 1); // allocates the pool's first block before any request
     }
 }
 GpuPartitioned::~GpuPartitioned() = default;
@@ -233,7 +233,7 @@ void check_arguments(const GpuWorld& world, int rank, const Partitioning& partit
                        partitioning.partitions, partitioning.bytes, world.ranks()));
 }
 
-// Of a request before it is matched: else it would be made, and the other side's gone.
+// Throws if the two sides differ in size. It comes before matching, so that a refused request does not use up the other side's.
 void expect_same_bytes(const std::string& label, std::size_t source, std::size_t destination)
 {
     if (source == destination) { return; }

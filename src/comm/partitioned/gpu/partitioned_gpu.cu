@@ -10,68 +10,68 @@ namespace {
 
 constexpr int wait_threads = 128, mark_threads = 512;
 
-// Purpose        the next epoch of a request
-// Work           one thread
-// Reads/Writes   prequest / prequest; at the destination the source's credit
-// Orders         at the destination, release at system scope: what was read by earlier kernels
-// Requires       the last epoch ended
-// Cost           a launch, one store across the link
+// Purpose        begins the next epoch of a request
+// Work           one thread does all
+// Reads/Writes   reads and writes the prequest; at the destination it writes the source's credit
+// Orders         at the destination a release at system scope, which covers the loads of earlier kernels
+// Requires       that the last epoch has ended
+// Cost           one launch, and one store across the link
 template <class Prequest>
 __global__ void start_kernel(Prequest* request)
 {
     start(*request);
 }
 
-// Purpose        nothing behind it begins before the destination has started the epoch
-// Work           one thread
-// Reads/Writes   credit / nothing
-// Orders         acquire at system scope
-// Requires       the destination's start, running or queued where it need not wait for this
-// Cost           a launch, the way of a signal
+// Purpose        delays the work behind it until the destination has started the epoch
+// Work           one thread waits
+// Reads/Writes   reads the credit, writes nothing
+// Orders         an acquire at system scope
+// Requires       that the destination's start runs, or is queued where it need not wait for this kernel
+// Cost           one launch and one signal latency
 __global__ void prepare_kernel(const SendPrequest* request) { pbuf_prepare(*request); }
 
-// Purpose        all partitions are complete, and on their way
-// Work           a block a partition
-// Reads/Writes   the source's buffer / the destination's, prequest
-// Orders         what earlier kernels have written, by the end of those; then as in partitioned.cuh
-// Requires       the epoch started
-// Cost           a launch, the bytes over the link
+// Purpose        marks all partitions as complete and sends them
+// Work           each partition has a block
+// Reads/Writes   reads the source's buffer, writes the destination's buffer and the prequest
+// Orders         as in partitioned.cuh; the end of a kernel makes its writes visible to later kernels
+// Requires       that the epoch has started
+// Cost           one launch, and the transfer of the bytes over the link
 __global__ void __launch_bounds__(mark_threads) mark_all_kernel(SendPrequest* request)
 {
     block_pready(*request, static_cast<int>(blockIdx.x));
 }
 
-// Purpose        the end of an epoch
-// Work           one block; a thread per signal
-// Reads/Writes   signals or counters / prequest
-// Orders         acquire at system scope, then the end of the kernel
-// Requires       all partitions marked ready, by kernels running or queued where they need not wait for this
-// Cost           a launch, the way of the last signal
+// Purpose        ends an epoch
+// Work           one block, in which each thread waits for a signal
+// Reads/Writes   reads the signals or counters, writes the prequest
+// Orders         an acquire at system scope, then the end of the kernel
+// Requires       that all partitions are marked by kernels that run, or are queued where they need not wait for this one
+// Cost           one launch, and the latency of the last signal
 template <class Prequest>
 __global__ void __launch_bounds__(wait_threads) wait_kernel(Prequest* request)
 {
     block_wait(*request);
 }
 
-// Purpose        the end of an epoch, if one is active, and the beginning of the next
-// Work           as wait_kernel
-// Reads/Writes   counters / prequest
-// Orders         as wait_kernel
-// Requires       as wait_kernel
-// Cost           a launch
+// Purpose        ends an epoch if one is active, and begins the next
+// Work           as in wait_kernel
+// Reads/Writes   reads the counters, writes the prequest
+// Orders         as in wait_kernel
+// Requires       as in wait_kernel
+// Cost           one launch
 __global__ void __launch_bounds__(wait_threads) restart_kernel(SendPrequest* request)
 {
     const bool has_ended = block_wait(*request);
-    __syncthreads(); // all have seen whether it was active
+    __syncthreads(); // all threads have checked whether the request was active
     if (has_ended && threadIdx.x == 0) { start(*request); }
 }
 
-// Purpose        an epoch of a destination from its start to its end
-// Work           as wait_kernel
-// Reads/Writes   signals / prequest, the source's credit
-// Orders         as start_kernel, then as wait_kernel
-// Requires       as both; so the source's pready need not wait for this in a queue
-// Cost           a launch, a credit one way, the way of the last signal the other
+// Purpose        does an epoch of a destination from start to end
+// Work           as in wait_kernel
+// Reads/Writes   reads the signals, writes the prequest and the source's credit
+// Orders         as in start_kernel, then as in wait_kernel
+// Requires       as in both kernels; so the source's pready need not wait for this kernel in a queue
+// Cost           one launch, and the latencies of a credit and of the last signal
 __global__ void __launch_bounds__(wait_threads) receive_kernel(ReceivePrequest* request)
 {
     if (threadIdx.x == 0) { start(*request); }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitioned messages between kernels, as comm/partitioned/partitioned.hpp between threads: a kernel of the source's marks
-// partitions ready one by one, and a kernel of the destination's may read them one by one.
+// Partitioned messages between kernels, as comm/partitioned/partitioned.hpp has them between threads. A kernel of the source
+// marks partitions ready one by one, and a kernel of the destination may read them one by one.
 //
-// The idea: what a kernel needs of a request is one small object in its GPU's memory, a prequest. There are two mechanisms, which
-// differ in nothing that a caller sees. Kernel copy: pready copies the partition through the peer's pointer by the threads that
-// call it, the last of a group of partitions sets the signal, and no host takes part. Progression engine: the last of a group
-// leaves a descriptor for the GPU's proxy (comm/gpu/proxy.hpp), which has the copy engine bring the group's bytes and then sets
-// the signal; the destination's credit goes the same way. Starts, waits and all counts are in prequests, too, so that captured
-// work can be replayed. The device functions are in comm/partitioned/gpu/partitioned.cuh; what is queued instead, from the host,
-// is here.
+// The idea: a prequest, one small object in a GPU's memory, holds all that a kernel needs of a request. There are two
+// mechanisms, which look alike to callers. With kernel copy the threads that call pready copy the partition through the peer's
+// pointer. The last of a group of partitions sets the signal, and no host takes part. With the progression engine the last of
+// a group leaves a descriptor for the GPU's proxy (comm/gpu/proxy.hpp). The proxy has the copy engine copy the group's bytes,
+// then sets the signal; the credit goes the same way. Starts, waits and all counts are in prequests, too, so that captured
+// work can be replayed. Device functions are in comm/partitioned/gpu/partitioned.cuh; the calls here queue the same from the
+// host.
 //
 // Ranks may be spread over processes (comm/gpu/world_gpu.hpp). Every process then makes and frees the requests of all ranks in
-// the same order, and starts those of its own ranks alone. It gives a null buffer for a send of another process's rank. All
-// processes have made a request before any of them starts it.
+// the same order, but starts only those of its own ranks. It gives a null buffer for a send of another process's rank. All
+// processes must have made a request before any of them starts it.
 //
-// Every wait is bounded and told by GpuWorld::check(). Ranks that share a GPU share a queue, and in it the destination's start
-// comes before the source's pready, and that before the destination's wait.
+// Every wait is bounded; GpuWorld::check() reports failed waits. Ranks that share a GPU share a queue. In this queue the
+// destination's start comes before the source's pready, and the pready comes before the destination's wait.
 #pragma once
 
 #include "comm/gpu/proxy.hpp"
@@ -29,32 +29,33 @@ namespace parhelion {
 
 enum class Mechanism : std::uint8_t
 {
-    KernelCopy,       // the fastest start; takes the time of the threads that mark, and a pointer to the destination
-    ProgressionEngine // takes a host thread, and neither pointer nor threads for the copy
+    KernelCopy,       // starts fastest; takes time of the threads that mark, and needs a pointer to the destination
+    ProgressionEngine // needs a host thread, but neither a pointer nor threads for the copy
 };
 
-// The transport is called by the progression engine alone.
+// Only the progression engine calls the transport.
 using GpuPartitionedSender = PartitionedSender<CudaAtomics, GpuProxyTransport>;
 using GpuPartitionedReceiver = PartitionedReceiver<CudaAtomics, GpuProxyTransport>;
 
-inline constexpr int no_partition = -1; // of a lane that has none to mark
+inline constexpr int no_partition = -1; // the partition of a lane that has none to mark
 
-// The first call of kernels that broke the rules; of such calls nothing else remains, they do nothing.
+// The record of the first kernel call that broke a rule. Calls that break a rule do nothing; later ones are not recorded.
 struct DeviceMisuse
 {
-    Word code = 0;      // 1 + the Misuse, or 0: none
-    Word partition = 0; // as it was given
+    Word claimed = 0;   // 1 once a call has begun to write the record
+    Word code = 0;      // 1 + the number of the Misuse; 0: no rule was broken
+    Word partition = 0; // number of the partition, as the caller gave it
 };
 
-// What kernels know of a request; in the memory of its rank's GPU, written by kernels alone.
+// The data of a request that kernels use. It is in the memory of the rank's GPU; only kernels write it.
 struct SendPrequest
 {
     GpuPartitionedSender core;
-    const std::byte* buffer; // null: what is marked is in its place, where kernels have stored it or the proxy takes it from
-    Word* read;              // for each signal the epoch up to which the proxy has read the data; null: no proxy reads
+    const std::byte* buffer; // null: partitions are in place, stored by kernels at the destination or where the proxy reads
+    Word* read;              // per signal: last epoch whose data the proxy has read; null: no proxy
     const Watch* watch;
-    int channel;      // for the failure record
-    Word started = 0; // epochs
+    int channel;      // number of the message in failure records
+    Word started = 0; // number of epochs started
     Word ended = 0;
     DeviceMisuse misuse{};
 };
@@ -73,15 +74,15 @@ class GpuPartitioned;
 class GpuSendRequest
 {
 public:
-    // For kernels, once the destination has made its request as well; null before, and in other processes than the rank's.
+    // Returns the object for kernels. Null before the destination has made its request, and in processes without the rank.
     SendPrequest* prequest() const;
-    // Queued, on a queue of the rank's GPU. What the host's calls of these names do at once (comm/partitioned/partitioned.hpp).
+    // These calls queue work on a queue of the rank's GPU. They do what the host's calls of these names in partitioned.hpp do.
     void start(GpuQueue& queue);
     void pbuf_prepare(GpuQueue& queue);
-    void pready_all(GpuQueue& queue); // of what kernels queued before have written
+    void pready_all(GpuQueue& queue); // sends what kernels queued before have written
     void wait(GpuQueue& queue);
-    void restart(GpuQueue& queue); // wait, if the request is active, and start in one launch
-    // Throws PartitionedError if a kernel has broken a rule. Waits for what is queued.
+    void restart(GpuQueue& queue); // does wait(), if the request is active, and start() in one launch
+    // Waits for the queued work. Throws PartitionedError if a kernel has broken a rule.
     void check(GpuQueue& queue) const;
 
 private:
@@ -98,7 +99,7 @@ public:
     std::byte* buffer() const;
     void start(GpuQueue& queue);
     void wait(GpuQueue& queue);
-    // Both in one launch, which waits: on a queue of its own, where the rank shares its GPU with the source.
+    // Does start() and wait() in one launch, which blocks the queue. A rank that shares the source's GPU needs a second queue.
     void receive(GpuQueue& queue);
     void check(GpuQueue& queue) const;
 
@@ -109,7 +110,7 @@ private:
     std::shared_ptr<Of> of_;
 };
 
-// The partitioned messages of a world's GPUs, for the host thread that sets them up. Requests are its own until they are freed.
+// Makes and frees the requests of partitioned messages between GPUs of a world. An object of this class owns unfreed requests.
 class GpuPartitioned
 {
 public:
@@ -118,15 +119,15 @@ public:
     GpuPartitioned(const GpuPartitioned&) = delete;
     GpuPartitioned& operator=(const GpuPartitioned&) = delete;
 
-    // Of a rank. buffer: memory of its GPU, or null where kernels store into the destination's buffer themselves. The nth
-    // psend_init of a source, destination, tag and group matches the nth precv_init. Throw PartitionedError, CommError.
-    // With the progression engine the place of such a buffer is at the source.
+    // Makes the send request of a rank. buffer: memory of its GPU, or null if kernels store into the destination's buffer, or
+    // with the progression engine into memory at the source. The nth psend_init of a source, destination, tag and group matches
+    // the nth precv_init. psend_init() and precv_init() throw PartitionedError, CommError.
     GpuSendRequest psend_init(int rank, const std::byte* buffer, Partitioning partitioning, const Envelope& envelope,
                               const SendOptions& options = {}, Mechanism mechanism = Mechanism::KernelCopy);
-    // buffer: in the rank's symmetric memory.
+    // Makes the receive request of a rank. buffer: a part of the rank's symmetric memory.
     GpuReceiveRequest precv_init(int rank, Window buffer, Partitioning partitioning, const Envelope& envelope);
-    // Of a matched request that is inactive, and that nothing queued uses. Its slots are for others once both sides are freed;
-    // the other side cannot start any more.
+    // Frees a matched request that is inactive and that no queued work uses. The request on the other side cannot be started
+    // any more. Once both sides are freed, other requests may use their slots.
     void free(GpuSendRequest request);
     void free(GpuReceiveRequest request);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind the requests of comm/partitioned/gpu/partitioned_gpu.hpp on the host.
+// The host's side of the requests of comm/partitioned/gpu/partitioned_gpu.hpp.
 #pragma once
 
 #include "comm/gpu/object_pool.hpp"
@@ -14,28 +14,28 @@ namespace parhelion {
 [[noreturn]] void refuse_elsewhere(const std::string& label, int rank);
 [[noreturn]] void refuse_misuse(const std::string& label, const DeviceMisuse& misuse);
 
-// What the two sides share: slots in the signal arenas of the source and the destination.
+// The slots in the signal arenas of source and destination that the two sides of a message share.
 struct SlotsOfPair
 {
     int source, destination;
     std::size_t credit, first_signal;
     int signals;
-    bool is_carried; // by proxies, which have places for them, too
+    bool is_carried; // true: proxies carry the signals and have reserved places for them
     int freed_sides = 0;
 };
 
-// What each side has.
+// The data of one side of a message.
 template <class Prequest>
 struct Side
 {
     int rank;
     int peer;
-    bool is_here; // is the rank one of this process?
+    bool is_here; // the rank is in this process
     Partitioning partitioning;
     std::string label;
-    ObjectPool::Piece memory; // the prequest, and what it points to; empty until matched, and in other processes
+    ObjectPool::Piece memory; // the prequest and its arrays; empty until matched, and in other processes
     PhaseTag phase;
-    std::shared_ptr<SlotsOfPair> slots; // null until matched
+    std::shared_ptr<SlotsOfPair> slots; // the signal slots of both sides; null until matched
 
     std::size_t total_bytes() const { return static_cast<std::size_t>(partitioning.partitions) * partitioning.bytes; }
     Prequest* prequest() const { return reinterpret_cast<Prequest*>(memory.data()); }
@@ -46,7 +46,7 @@ struct Side
         if (slots->freed_sides > 0) { refuse_freed(label, peer); }
         return prequest();
     }
-    // For kernels that leave messages of so many signal slots to the proxy of this rank, which keeps places for them.
+    // Returns a transport by which kernels leave messages to this rank's proxy, with places in its ring for `signals` slots.
     GpuProxyTransport reserve_proxy(GpuWorld& world, int signals, std::size_t first_signal, Word* read) const
     {
         GpuProxy& proxy = world.proxy(rank);
@@ -66,12 +66,12 @@ struct GpuSendRequest::Of : Side<SendPrequest>
     const std::byte* buffer;
     SendOptions options;
     Mechanism mechanism;
-    DeviceBuffer<std::byte> staging; // the place of partitions that have no buffer, if a proxy takes them from there
+    DeviceBuffer<std::byte> staging; // memory from which a proxy takes partitions, if the request has no buffer
 
-    // Where the proxy finds what is marked.
+    // Returns the memory from which the proxy takes marked partitions.
     std::byte* place_for_proxy(GpuQueue& queue)
     {
-        if (buffer != nullptr) { return const_cast<std::byte*>(buffer); } // nobody writes there
+        if (buffer != nullptr) { return const_cast<std::byte*>(buffer); } // the proxy only reads it
         queue.make_current();
         staging.resize(total_bytes());
         return staging.data();
@@ -80,7 +80,7 @@ struct GpuSendRequest::Of : Side<SendPrequest>
 struct GpuReceiveRequest::Of : Side<ReceivePrequest>
 {
     Window window;
-    std::byte* buffer; // null where its memory is out of reach
+    std::byte* buffer; // address of the window; null if the rank's memory is out of reach
 };
 
 } // namespace parhelion

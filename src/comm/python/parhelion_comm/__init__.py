@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Partitioned messages and collectives between the ranks of one host: parhelion_comm.h for Python (docs/user/comm.md).
+"""Partitioned messages and collectives between ranks: parhelion_comm.h for Python (docs/user/comm.md).
 
-`run` calls a program once for each rank, with its Comm. Names and rules are those of the header. Arrays are used where they are
+`run` calls a program once for each rank, with its Comm. `init` gives one to a process that somebody else has started. Names and rules are those of the header. Arrays are used where they are
 (_arrays.py says which) and kept alive as long as a request is about them. Misuse and failures raise CommError.
 """
 import contextlib
@@ -17,13 +17,11 @@ import weakref
 from ctypes import byref, c_int, c_void_p
 
 from ._arrays import memory_of, refuse
+from ._calls import Calls, elements_of, expect_blocks, share
 from ._library import (
-    Bind, Code, CommError, CommTypeError, Interrupted, Options, RankProgram, Reduction, Type, as_int, library)
+    AllGather, Bind, Code, CommError, CommTypeError, Id, Interrupted, Options, RankProgram, Reduction, Type, as_int, library)
 
-__all__ = ["Bind", "Code", "Comm", "CommError", "CommTypeError", "Reduction", "Request", "Type", "run"]
-
-_BYTES_OF = {Type.FLOAT: 4, Type.DOUBLE: 8, Type.HALF: 2, Type.BFLOAT16: 2, Type.BYTE: 1}
-
+__all__ = ["Bind", "Code", "Comm", "CommError", "CommTypeError", "Reduction", "Request", "Type", "free_id", "init", "make_id", "run"]
 
 def run(program, ranks, args=(), kwargs=None, *, processes=0, deadline=30.0, memory_bytes=0, bind=None):
     """Calls program(comm, *args, **kwargs) for every rank and returns, when all have ended, what they have returned: a list, by
@@ -40,13 +38,81 @@ def run(program, ranks, args=(), kwargs=None, *, processes=0, deadline=30.0, mem
     if processes and len(sys._current_frames()) > 1:
         raise CommError(Code.ARGUMENT, "Processes are copies of this one, which must have one Python thread only.")
     ranks, processes = as_int(ranks), as_int(processes)
+    _expect_sizes(deadline, memory_bytes)
+    of_run = _Run(lambda comm: program(comm, *args, **(kwargs or {})), ranks, processes)
+    by_default = Bind.CORE if processes else Bind.NONE
+    return of_run.carry_out(deadline, memory_bytes, by_default if bind is None else Bind(bind))
+
+
+def _expect_sizes(deadline, memory_bytes):
     if not 0 <= memory_bytes < 2**63:
         raise CommError(Code.ARGUMENT, f"There are no {memory_bytes} bytes of memory.")
     if not deadline > 0:
         raise CommError(Code.ARGUMENT, f"A deadline of {deadline} s is none: it is above 0.")
-    of_run = _Run(lambda comm: program(comm, *args, **(kwargs or {})), ranks, processes)
-    by_default = Bind.CORE if processes else Bind.NONE
-    return of_run.carry_out(deadline, memory_bytes, by_default if bind is None else Bind(bind))
+
+
+def make_id(where=None):
+    """What ranks join by: 128 bytes, made by the process that is to be rank 0, for one world. They hold a secret: hand them to the
+    other ranks alone. `where`: a network interface, or host or host:port of this host, where the others find this process."""
+    made = Id()
+    library.ph_make_id(None if where is None else where.encode(), byref(made))
+    return bytes(made.bytes)
+
+
+def free_id(id):
+    """Gives back an id of `make_id` that nobody has joined by, and nobody will."""
+    library.ph_free_id(byref(_as_id(id)))
+
+
+def _as_id(id):
+    if len(id) != ctypes.sizeof(Id):
+        raise CommError(Code.ARGUMENT, f"An id has {ctypes.sizeof(Id)} bytes, not {len(id)}.")
+    return Id.from_buffer_copy(id)
+
+
+def init(rank=None, ranks=None, id=None, *, exchange=None, mpi=None, deadline=30.0, memory_bytes=0):
+    """Joins the other ranks of a job that somebody else has started, and returns this process's Comm: all ranks call, with the same
+    options. End it by `finalize`, or use it in a `with`: an exception inside stops all ranks, and ends this one.
+
+    How they meet is one of: `rank`, `ranks` and `id`, the bytes that rank 0 has of `make_id`; `rank`, `ranks` and `exchange`, a
+    function that takes the bytes of this rank and returns a list of those of all, as an all-gather of torch.distributed does;
+    `mpi`, a communicator of mpi4py; or nothing, where torchrun, Slurm or an MPI has started the processes.
+    `deadline` and `memory_bytes` are as of `run`. Ctrl-C takes effect when a wait has ended, by the deadline at the latest."""
+    if mpi is not None:
+        rank, ranks, exchange = mpi.Get_rank(), mpi.Get_size(), mpi.allgather
+    if (rank is None) != (ranks is None) or (rank is None) != (id is None and exchange is None):
+        raise CommError(Code.ARGUMENT, "Ranks join by `rank` and `ranks` with `id` or `exchange`, by `mpi`, or by nothing of these.")
+    _expect_sizes(deadline, memory_bytes)
+    options, handle = Options(deadline_seconds=deadline, memory_bytes=memory_bytes), c_void_p()
+    if exchange is not None:
+        _init_by(exchange, as_int(rank), as_int(ranks), options, handle)
+    elif id is not None:
+        library.ph_init(byref(_as_id(id)), as_int(rank), as_int(ranks), byref(options), byref(handle))
+    else:
+        library.ph_init_here(byref(options), byref(handle))
+    return Comm(handle.value)
+
+
+def _init_by(exchange, rank, ranks, options, handle):
+    raised = []
+
+    def all_gather(_, mine, size, target):
+        try:
+            everybody = b"".join(exchange(ctypes.string_at(mine, size)))
+            if len(everybody) != size * ranks:
+                raise CommError(Code.ARGUMENT, f"The exchange has returned {len(everybody)} bytes of {ranks} ranks with {size} each.")
+            ctypes.memmove(target, everybody, len(everybody))
+            return 0
+        except BaseException as error:
+            raised.append(error)
+            return 1
+
+    try:
+        library.ph_init_exchange(rank, ranks, AllGather(all_gather), None, byref(options), byref(handle))
+    except CommError:
+        if raised:
+            raise raised[0] from None
+        raise
 
 
 class _Run:
@@ -78,7 +144,8 @@ class _Run:
         for error in self._errors:
             traceback.clear_frames(error.__traceback__)
         for comm in self._comms:
-            comm._requests.clear()
+            for part in comm._with_parts():
+                part._requests.clear()
         if self._caught:
             raise self._caught[0]
         if failure is not None:
@@ -101,7 +168,7 @@ class _Run:
             return 1
         finally:
             self._threads.discard(threading.get_ident())
-            comm._handle = None
+            comm._end()
             if self._processes:  # which end without Python's knowledge
                 sys.stdout.flush()
                 sys.stderr.flush()
@@ -163,17 +230,93 @@ def _is_bystander(error):
     return isinstance(error, CommError) and error.code in (Code.STOPPED, Code.PEER_LOST)
 
 
-class Comm:
-    """A rank among all: `rank` of `ranks`. It is the thread's that `run` gives it to."""
+class Comm(Calls):
+    """A rank among all: `rank` of `ranks`. It is the thread's that `run` gives it to; of `init`, that of one thread at a time."""
 
     def __init__(self, handle):
         self._handle = handle  # None: the run has ended
         self._requests = set()  # until they are freed, also those that the program has forgotten
         self._allocated = {}  # address: (weak reference to what has the memory, bytes)
+        self._parts = []  # groups of members of this one
         self.rank, self.ranks = library.ph_rank(handle), library.ph_ranks(handle)
 
-    def barrier(self):
-        library.ph_barrier(self._live())
+    def __enter__(self):
+        return self
+
+    def __exit__(self, raised, *_):
+        if raised is None:
+            self.finalize()
+        else:
+            self._end_by_exception()
+
+    def _end_by_exception(self):
+        """Stops all ranks, and ends this one: at once, or where the exception's frames have arrays of its memory, with the last."""
+        handle = self._live()
+        library.ph_abort(handle)
+        for comm in self._with_parts():
+            for request in list(comm._requests):
+                request.free()
+        in_use = [memory() for comm in self._with_parts() for memory, _ in comm._allocated.values()]
+        left = {id(memory) for memory in in_use if memory is not None}
+        self._end()
+
+        def end_with_the_last(of):
+            left.discard(of)
+            if not left:
+                library.ph_finalize(byref(c_void_p(handle)))
+
+        for memory in in_use:
+            if memory is not None:
+                weakref.finalize(memory, end_with_the_last, id(memory)).atexit = False
+        if not left:
+            end_with_the_last(None)
+
+    def abort(self):
+        """This rank stops for a reason of its own: all waits, of all ranks, end with STOPPED."""
+        library.ph_abort(self._live())
+
+    def finalize(self):
+        """The end of a rank of `init`: returns when the others have heard what it has sent. Frees its requests, of which none may be
+        active. Arrays of `allocate` and `empty` must be gone, as their memory goes: else IN_USE, and the rank goes on."""
+        for comm in self._with_parts():
+            for request in list(comm._requests):
+                request.free()
+        if self._has_memory_in_use():
+            gc.collect()
+            if self._has_memory_in_use():
+                raise CommError(Code.IN_USE, "Memory of allocate() is in use. Delete its arrays, or make copies, before the end.")
+        library.ph_finalize(byref(c_void_p(self._live())))
+        self._end()
+
+    def split(self, color, key=0):
+        """The group of the ranks that give the same color >= 0, numbered by key: a Comm of its own, or None for a color below 0. All
+        ranks call. Messages and collectives of a group are among its members alone. It lives until its own `finalize`, or until
+        the whole ends."""
+        return self._part(library.ph_split, as_int(color), as_int(key))
+
+    def group(self, ranks):
+        """The group of these ranks, in this order. They call, in one order for the same ranks."""
+        numbers = [as_int(rank) for rank in ranks]
+        return self._part(library.ph_group, (ctypes.c_int * len(numbers))(*numbers), len(numbers))
+
+    def host(self):
+        """The group of the ranks that share memory with this one, as those of one host do. All ranks call."""
+        return self._part(library.ph_host)
+
+    def _part(self, make, *arguments):
+        handle = c_void_p()
+        make(self._live(), *arguments, byref(handle))
+        if handle.value is None:
+            return None
+        self._parts.append(Comm(handle.value))
+        return self._parts[-1]
+
+    def _with_parts(self):
+        return [self, *(comm for part in self._parts for comm in part._with_parts())]
+
+    def _end(self):
+        for comm in self._with_parts():
+            comm._handle = None
 
     @contextlib.contextmanager
     def deadlines_paused(self):
@@ -224,7 +367,7 @@ class Comm:
         return self._message(library.ph_psend_init, memory_of(buffer, is_written=False), partitions, peer, tag)
 
     def precv_init(self, buffer, partitions, peer, tag=0):
-        """Into `buffer`, which is from `allocate` or `empty`, from rank `peer`."""
+        """Into `buffer`, from rank `peer`. Without a copy if it is from `allocate` or `empty`."""
         return self._message(library.ph_precv_init, memory_of(buffer, is_written=True), partitions, peer, tag)
 
     def pallreduce_init(self, input, result, partitions=1, reduction=Reduction.SUM, *, type=None):
@@ -241,16 +384,20 @@ class Comm:
     def pallgather_init(self, input, result, partitions=1, *, type=None):
         """`input` of all ranks to `result`, which has a block for each. Elements may be of any type."""
         source, target = memory_of(input, is_written=False), memory_of(result, is_written=True)
-        count, of = self._elements(source, target, partitions, type, otherwise=Type.BYTE)
-        _expect_blocks(target, source, self.ranks)
+        count, of = elements_of(source, target, partitions, type, otherwise=Type.BYTE)
+        expect_blocks(target, source, self.ranks)
         return self._request(
             library.ph_pallgather_init, (source, target), source.address, target.address, as_int(partitions), count, of)
 
     def pbroadcast_init(self, buffer, partitions=1, root=0, *, type=None):
         """`buffer` of rank `root` to that of all; only the root marks partitions. Elements may be of any type."""
         memory = memory_of(buffer, is_written=True)
-        count, of = self._elements(memory, memory, partitions, type, otherwise=Type.BYTE)
+        count, of = elements_of(memory, memory, partitions, type, otherwise=Type.BYTE)
         return self._request(library.ph_pbroadcast_init, (memory,), memory.address, as_int(partitions), count, of, as_int(root))
+
+    def barrier(self):
+        """Returns when all ranks have called it."""
+        library.ph_barrier(self._live())
 
     def _live(self):
         if self._handle is None:
@@ -258,31 +405,17 @@ class Comm:
         return self._handle
 
     def _has_memory_in_use(self):
-        return any(memory() is not None for memory, _ in self._allocated.values())
+        return any(memory() is not None for comm in self._with_parts() for memory, _ in comm._allocated.values())
 
     def _message(self, make, memory, partitions, peer, tag):
-        size = _share(memory.bytes, partitions, f"The {memory.bytes} bytes of the {memory.name}")
+        size = share(memory.bytes, partitions, f"The {memory.bytes} bytes of the {memory.name}")
         return self._request(make, (memory,), memory.address, as_int(partitions), size, as_int(peer), as_int(tag))
 
     def _reduce(self, make, source, target, blocks, partitions, reduction, type):
-        count, of = self._elements(target, source, partitions, type)
-        _expect_blocks(source, target, blocks)
+        count, of = elements_of(target, source, partitions, type)
+        expect_blocks(source, target, blocks)
         return self._request(
             make, (source, target), source.address, target.address, as_int(partitions), count, of, Reduction(reduction))
-
-    @staticmethod
-    def _elements(counted, other, partitions, type, otherwise=None):
-        """The elements of a partition of `counted`, and their type, which `other` must share: `otherwise` of what has none."""
-        of = next((Type(t) for t in (type, counted.type, other.type, otherwise) if t is not None), None)
-        if of is None:
-            refuse(counted.name, "has no elements of a type that can be added; `type` says how to read it.")
-        for memory in (counted, other):
-            if memory.type not in (None, of) and of != Type.BYTE:
-                refuse(memory.name, f"has elements of type {memory.type.name}, not {of.name}.")
-        if counted.bytes % _BYTES_OF[of]:
-            refuse(counted.name, f"has {counted.bytes} bytes, which are no elements of type {of.name}.")
-        elements = counted.bytes // _BYTES_OF[of]
-        return _share(elements, partitions, f"The {elements} elements of the {counted.name}"), of
 
     def _request(self, make, memories, *arguments):
         handle = c_void_p()
@@ -290,18 +423,6 @@ class Comm:
         request = Request(self, handle, [memory.owner for memory in memories])
         self._requests.add(request)
         return request
-
-
-def _share(whole, partitions, what):
-    """Of one of the equal partitions of `whole`."""
-    if partitions < 1 or whole % partitions:
-        raise CommError(Code.ARGUMENT, f"{what} cannot be cut into {partitions} equal partitions.")
-    return whole // partitions
-
-
-def _expect_blocks(larger, smaller, blocks):
-    if larger.bytes != blocks * smaller.bytes:
-        raise CommError(Code.ARGUMENT, f"Of {larger.bytes} and {smaller.bytes} bytes one is not {blocks} times the other.")
 
 
 class Request:

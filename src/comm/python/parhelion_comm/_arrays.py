@@ -8,6 +8,7 @@ import ctypes
 import re
 import sys
 from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_int32, c_int64, c_ssize_t, c_uint8, c_uint16, c_uint64, c_void_p
+from struct import calcsize
 from typing import NamedTuple
 
 from ._library import Code, CommError, CommTypeError, Type
@@ -17,6 +18,7 @@ class Memory(NamedTuple):
     address: int | None
     bytes: int
     type: Type | None  # None: of another one
+    element: int  # bytes of one
     owner: object  # the memory stays where it is as long as this lives
     name: str  # of the array's type, for messages
 
@@ -49,8 +51,11 @@ _get_pointer.argtypes, _get_pointer.restype = [ctypes.py_object, c_char_p], c_vo
 
 _NAME_IN_FORMAT = re.compile(":[^:]*:")  # of a field of a structure
 _NATIVE = "@=<" if sys.byteorder == "little" else "@=>"
-_TYPE_OF_FORMAT = {"f": Type.FLOAT, "d": Type.DOUBLE, "e": Type.HALF}
-_TYPE_OF_DLPACK = {(2, 32): Type.FLOAT, (2, 64): Type.DOUBLE, (2, 16): Type.HALF, (4, 16): Type.BFLOAT16}
+_TYPE_OF_FORMAT = {"f": Type.FLOAT, "d": Type.DOUBLE, "e": Type.HALF, "i": Type.INT32, "q": Type.INT64, "B": Type.UINT8}
+if calcsize("l") == 8:
+    _TYPE_OF_FORMAT["l"] = Type.INT64
+_TYPE_OF_DLPACK = {(2, 32): Type.FLOAT, (2, 64): Type.DOUBLE, (2, 16): Type.HALF, (4, 16): Type.BFLOAT16,
+                   (0, 32): Type.INT32, (0, 64): Type.INT64, (1, 8): Type.UINT8}
 _HOST_MEMORY = (1, 3, 11)  # devices of DLPack: a CPU; memory of the host that CUDA or ROCm has pinned
 
 
@@ -84,7 +89,7 @@ def memory_of(array, *, is_written):
     _get_buffer(view, byref(buffer), 0)
     address = buffer.buf
     _release_buffer(byref(buffer))
-    return Memory(address, view.nbytes, _TYPE_OF_FORMAT.get(view.format.lstrip(_NATIVE)), view, name)
+    return Memory(address, view.nbytes, _TYPE_OF_FORMAT.get(view.format.lstrip(_NATIVE)), view.itemsize, view, name)
 
 
 def _of_dlpack(array, name):
@@ -101,7 +106,8 @@ def _of_dlpack(array, name):
         elements *= shape[axis]
     of = tensor.type
     found = _TYPE_OF_DLPACK.get((of.code, of.bits)) if of.lanes == 1 else None
-    return Memory((tensor.data or 0) + tensor.byte_offset, elements * ((of.bits * of.lanes + 7) // 8), found, capsule, name)
+    element = (of.bits * of.lanes + 7) // 8
+    return Memory((tensor.data or 0) + tensor.byte_offset, elements * element, found, element, capsule, name)
 
 
 def _refuse_gaps(name):

@@ -12,11 +12,11 @@ Code = IntEnum("Code", {
     "BYTES_DIFFER": 8, "PEER_FREED": 9, "NOT_MATCHED": 10, "IN_USE": 11, "TIMEOUT": 20, "STOPPED": 21, "SYSTEM": 22, "INTERNAL": 23, "DEVICE": 24,
     "MEMORY": 25, "LIMIT": 26, "PEER_LOST": 27})
 Code.__doc__ = "PH_ERROR_... of parhelion_comm.h."
-Type = IntEnum("Type", {"FLOAT": 0, "DOUBLE": 1, "HALF": 2, "BFLOAT16": 3, "BYTE": 4})
-Type.__doc__ = "Of the elements of a collective; BYTE is any data, for all-gathers and broadcasts."
+Type = IntEnum("Type", {"FLOAT": 0, "DOUBLE": 1, "HALF": 2, "BFLOAT16": 3, "BYTE": 4, "INT32": 5, "INT64": 6, "UINT8": 7})
+Type.__doc__ = "Of the elements of a collective; BYTE is any data, which is not added or compared."
 Bind = IntEnum("Bind", {"CORE": 0, "NONE": 1})
 Bind.__doc__ = "Where ranks run: each on a core of its own, where there are enough, or wherever the system puts them."
-Reduction = IntEnum("Reduction", {"SUM": 0, "MIN": 1, "MAX": 2})
+Reduction = IntEnum("Reduction", {"SUM": 0, "MIN": 1, "MAX": 2, "PRODUCT": 3, "AVERAGE": 4})
 
 
 class CommError(Exception):
@@ -44,12 +44,42 @@ class Options(Structure):  # ph_options
         super().__init__(size=sizeof(Options), **named)
 
 
+class Id(Structure):  # ph_id
+    _fields_ = [("bytes", ctypes.c_ubyte * 128)]
+
+
+AllGather = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t, c_void_p)
+
+_Sizes = POINTER(c_size_t)
 _CALLS = {  # what they take; all return a code
+    "ph_make_id": [c_char_p, POINTER(Id)],
+    "ph_free_id": [POINTER(Id)],
+    "ph_init": [POINTER(Id), c_int, c_int, POINTER(Options), POINTER(c_void_p)],
+    "ph_init_exchange": [c_int, c_int, AllGather, c_void_p, POINTER(Options), POINTER(c_void_p)],
+    "ph_init_here": [POINTER(Options), POINTER(c_void_p)],
+    "ph_abort": [c_void_p],
+    "ph_finalize": [POINTER(c_void_p)],
+    "ph_split": [c_void_p, c_int, c_int, POINTER(c_void_p)],
+    "ph_group": [c_void_p, POINTER(c_int), c_int, POINTER(c_void_p)],
+    "ph_host": [c_void_p, POINTER(c_void_p)],
     "ph_run": [c_int, c_int, c_double, RankProgram, c_void_p],
     "ph_run_with": [c_int, c_int, POINTER(Options), RankProgram, c_void_p],
     "ph_pause_deadlines": [c_void_p],
     "ph_resume_deadlines": [c_void_p],
     "ph_barrier": [c_void_p],
+    "ph_allreduce": [c_void_p, c_void_p, c_void_p, c_size_t, c_int, c_int],
+    "ph_reduce": [c_void_p, c_void_p, c_void_p, c_size_t, c_int, c_int, c_int],
+    "ph_reduce_scatter": [c_void_p, c_void_p, c_void_p, c_size_t, c_int, c_int],
+    "ph_scan": [c_void_p, c_void_p, c_void_p, c_size_t, c_int, c_int],
+    "ph_exclusive_scan": [c_void_p, c_void_p, c_void_p, c_size_t, c_int, c_int],
+    "ph_allgather": [c_void_p, c_void_p, c_void_p, c_size_t, c_int],
+    "ph_gather": [c_void_p, c_void_p, c_void_p, c_size_t, c_int, c_int],
+    "ph_scatter": [c_void_p, c_void_p, c_void_p, c_size_t, c_int, c_int],
+    "ph_broadcast": [c_void_p, c_void_p, c_size_t, c_int, c_int],
+    "ph_alltoall": [c_void_p, c_void_p, c_void_p, c_size_t, c_int],
+    "ph_gather_v": [c_void_p, c_void_p, c_size_t, c_void_p, _Sizes, _Sizes, c_int, c_int],
+    "ph_scatter_v": [c_void_p, c_void_p, _Sizes, _Sizes, c_void_p, c_size_t, c_int, c_int],
+    "ph_alltoall_v": [c_void_p, c_void_p, _Sizes, _Sizes, c_void_p, _Sizes, _Sizes, c_int],
     "ph_allocate": [c_void_p, c_size_t, POINTER(c_void_p)],
     "ph_release": [c_void_p, c_void_p, c_size_t],
     "ph_psend_init": [c_void_p, c_void_p, c_int, c_size_t, c_int, c_int, POINTER(c_void_p)],

@@ -9,8 +9,8 @@ namespace parhelion {
 
 namespace {
 
-// The slopes per step, at all places, of the natural cubic spline through y. Thomas' algorithm for the second derivatives m,
-// which are 0 at the ends: m[k-1] + 4 m[k] + m[k+1] = 6 (y[k-1] - 2 y[k] + y[k+1]).
+// Returns the slopes per step, at all nodes, of the natural cubic spline through y. Thomas' algorithm finds
+// the second derivatives m, which are 0 at the ends: m[k-1] + 4 m[k] + m[k+1] = 6 (y[k-1] - 2 y[k] + y[k+1]).
 std::vector<double> spline_slopes(const std::vector<double>& y)
 {
     const std::size_t last = y.size() - 1;
@@ -27,7 +27,7 @@ std::vector<double> spline_slopes(const std::vector<double>& y)
     return slopes;
 }
 
-// The slopes at one period's places, of which value(k) is the k-th.
+// Returns the slopes per step at the nodes of one period. value(k) is the value at node k.
 template <class Value>
 std::vector<double> slopes_of_period(std::size_t n, Value&& value)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// CMAP: a correction to the energy of two successive dihedral angles, phi of atoms 0-1-2-3 and psi of atoms 1-2-3-4, given on a
-// grid (MacKerell, Feig, Brooks, J. Comput. Chem. 25 (2004) 1400).
+// CMAP: a correction to the energy of two successive dihedral angles, phi of atoms 0-1-2-3 and psi of atoms
+// 1-2-3-4. Its values are given on a grid (MacKerell, Feig, Brooks, J. Comput. Chem. 25 (2004) 1400).
 //
-// The idea: from the values at n x n nodes, cmap_table() makes a table of four numbers a node, value, d/dphi, d/dpsi and
-// d2/dphi dpsi, once. A term finds its cell and interpolates bicubically between the four corners, in Hermite's form, so that
-// energy and forces are continuous everywhere.
+// The idea: cmap_table() turns the values at n x n nodes once into four numbers a node: value,
+// d/dphi, d/dpsi and d2/dphi dpsi. A term finds its cell and interpolates bicubically between the
+// four corners, in Hermite's form, so energy and forces are continuous everywhere.
 //
-// Cost: two dihedrals, two arctangents and 16 numbers of the table a term; 32 n^2 bytes a map (24 x 24: 18 KiB).
+// Cost: two dihedrals, two arctangents and 16 numbers of the table for each term; 32 n^2 bytes for each map (24 x 24: 18 KiB).
 #pragma once
 
 #include "interactions/bonded/bonded_body.hpp"
@@ -18,18 +18,18 @@
 
 namespace parhelion {
 
-// The cell of one angle on a periodic axis of n nodes from -180 degrees on, and the weights of its two ends.
+// The grid cell that contains an angle, and the weights of its two ends. The axis is periodic, with n nodes from -180 degrees on.
 template <class T>
 struct CmapAxis
 {
     int node[2];
-    T value[2], slope[2];   // weights of the ends' values and slopes (per grid step)
-    T dvalue[2], dslope[2]; // their derivatives by the place in the cell
+    T value[2], slope[2];   // weights of value and slope (per grid step) at each end
+    T dvalue[2], dslope[2]; // derivatives of the weights by the position in the cell
 
     PARHELION_HD CmapAxis(const DihedralGeometry<T>& angle, int n)
     {
         const T turn = T(6.283185307179586476925);
-        const T x = (std::atan2(angle.sine, angle.cosine) / turn + T(0.5)) * T(n); // in [0, n]
+        const T x = (std::atan2(angle.sine, angle.cosine) / turn + T(0.5)) * T(n); // the angle in grid steps, in [0, n]
         node[0] = x < T(n) ? static_cast<int>(x) : n - 1;
         node[1] = node[0] + 1 < n ? node[0] + 1 : 0;
         const T t = x - T(node[0]), u = 1 - t;
@@ -44,15 +44,15 @@ template <class T>
 struct Cmap
 {
     static constexpr int atoms = 5;
-    int n;                    // nodes along an axis
-    std::int64_t first_value; // of the table, among those of all terms
+    int n;                    // number of nodes along an axis
+    std::int64_t first_value; // index of the table's first value among those of all terms
 
     PARHELION_HD BondedForces<T, 4> operator()(const Vec3<T>* d, const T* tables) const
     {
         const Vec3<T> d_psi[3] = {-d[1], d[2], d[3]};
         const DihedralGeometry<T> phi(d), psi(d_psi);
         const CmapAxis<T> i(phi, n), j(psi, n);
-        T energy = 0, dphi = 0, dpsi = 0; // derivatives per grid step
+        T energy = 0, dphi = 0, dpsi = 0; // dphi, dpsi: derivatives of the energy per grid step
         for (int a = 0; a < 2; ++a)
         {
             for (int b = 0; b < 2; ++b)
@@ -65,18 +65,18 @@ struct Cmap
                         i.slope[a] * (j.dvalue[b] * at[1] + j.dslope[b] * at[3]);
             }
         }
-        const T steps = T(n) / T(6.283185307179586476925); // per radian
+        const T steps = T(n) / T(6.283185307179586476925); // grid steps per radian
         const BondedForces<T, 3> of_phi = phi.forces(energy, steps * dphi), of_psi = psi.forces(0, steps * dpsi);
         return {{energy}, {of_phi.f[0], of_phi.f[1] - of_psi.f[0], of_phi.f[2] + of_psi.f[1], of_psi.f[2]}};
     }
 };
 
-// n of a grid of n x n values.
+// Returns n for a grid of n x n values.
 int cmap_nodes(std::size_t values);
 
-// The table of a grid of n x n values (kJ/mol), (phi_i, psi_j) at i * n + j, angles from -180 degrees on; derivatives are per
-// grid step. Slopes are those of natural cubic splines through two periods that begin and end half a period outside the grid: as
-// in GROMACS, with whose energies these agree to rounding.
+// Returns the table for a grid of n x n values (kJ/mol). The value for (phi_i, psi_j) is at i * n + j, with angles from
+// -180 degrees on. Derivatives in the table are per grid step. Slopes are those of natural cubic splines through two
+// periods, from half a period before the grid to half a period after it. GROMACS does the same; energies agree to rounding.
 std::vector<double> cmap_table(std::span<const double> grid);
 
 } // namespace parhelion

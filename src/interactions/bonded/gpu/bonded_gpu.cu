@@ -19,22 +19,22 @@ namespace parhelion {
 
 namespace {
 
-constexpr int threads = 128; // registers, not occupancy, limit the heavy kinds; few blocks suffice
+constexpr int threads = 128; // registers, not occupancy, limit kinds with many operations, and a few blocks suffice
 
 struct TermsView
 {
     const void* bodies;
-    const std::int32_t* records;      // of the system's terms, or of this rank's: the first of them
-    std::int64_t terms;               // of the system
-    std::int32_t first_block, blocks; // of this kind in the launch
-    const std::int32_t* assigned;     // how many are this rank's
-    bool backwards;                   // the next record comes before it
-    int atoms;                        // of a term
+    const std::int32_t* records;      // first record: of all terms of the system, or of the rank's terms
+    std::int64_t terms;               // number of terms in the system
+    std::int32_t first_block, blocks; // thread blocks of this kind in the launch
+    const std::int32_t* assigned;     // number of this rank's terms
+    bool backwards;                   // the list of the rank's terms grows towards lower addresses
+    int atoms;                        // number of atoms per term
 };
 struct BondedArgs
 {
     TermsView kind[interaction_kinds];
-    const double* tables; // of BondedTables
+    const double* tables; // tables of values, as in BondedTables
     std::int64_t terms() const
     {
         std::int64_t sum = 0;
@@ -114,21 +114,24 @@ std::array<GpuTerms, interaction_kinds> make_kinds(GpuQueue& queue, const Bonded
             make_restraint_terms(queue, restraints.flat_bottomed, records)};
 }
 
-// A launch's kinds: kernels of their own for kinds that few systems have, as these would take registers and room in the
-// instruction cache from those that all have.
+// The sets of kinds that have a kernel each. Rare kinds have kernels of their own, because
+// they would take registers and instruction cache from the kinds that all systems have.
 enum class KindSet
 {
-    Usual,      // 92 registers
-    WithTables, // Usual and CMAP: 128
-    Seldom      // all others
+    Usual,      // kinds of most systems; uses 92 registers
+    WithTables, // Usual and CMAP; uses 128 registers
+    Seldom      // all other kinds
 };
 
 constexpr bool is_seldom(int kind)
 {
-    constexpr InteractionKind seldom[] = {InteractionKind::HarmonicPotential,  InteractionKind::RestrictedAngle,
-                                          InteractionKind::DistanceRestraint,  InteractionKind::AngleRestraint,
-                                          InteractionKind::AngleRestraintZ,    InteractionKind::DihedralRestraint,
-                                          InteractionKind::FlatBottomRestraint};
+    constexpr InteractionKind seldom[] = {
+        InteractionKind::MorseBond,         InteractionKind::CubicBond,          InteractionKind::FeneBond,
+        InteractionKind::BoundedBond,       InteractionKind::QuarticAngle,       InteractionKind::CrossBondBond,
+        InteractionKind::CrossBondAngle,    InteractionKind::RestrictedDihedral, InteractionKind::BendingTorsion,
+        InteractionKind::NonbondedPair,     InteractionKind::HarmonicPotential,  InteractionKind::RestrictedAngle,
+        InteractionKind::DistanceRestraint, InteractionKind::AngleRestraint,     InteractionKind::AngleRestraintZ,
+        InteractionKind::DihedralRestraint, InteractionKind::FlatBottomRestraint};
     for (const InteractionKind k : seldom)
     {
         if (static_cast<int>(k) == kind) { return true; }
@@ -141,8 +144,8 @@ constexpr bool is_in(KindSet set, int kind)
     return !is_seldom(kind) && (set == KindSet::WithTables || interaction_table[kind].parameters != square_table);
 }
 
-// The kinds' part of a launch over a share of the system's terms, and how many blocks that takes: none for kinds that it leaves
-// out.
+// Divides a launch for a share of the system's terms among the kinds. Returns the number
+// of thread blocks of the launch. Kinds for which is_part() is false get no blocks.
 template <class IsPart>
 std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records, double share, PairPart part, IsPart&& is_part,
                            BondedArgs& args)
@@ -169,9 +172,9 @@ std::int32_t divide_blocks(const GpuBonded& bonded, const std::int32_t* records,
     return blocks;
 }
 
-// --- device: whose terms are whose
+// --- device: assignment of terms to ranks
 
-// The kind of this block's terms.
+// Returns the kind of the terms that this thread block computes.
 __device__ int kind_of_block(const BondedArgs& args)
 {
     int mine = interaction_kinds - 1;
@@ -183,11 +186,11 @@ __device__ std::int64_t term_of_thread(const TermsView& view)
     return static_cast<std::int64_t>(blockIdx.x - view.first_block) * threads + threadIdx.x;
 }
 
-// Purpose        the lists of the rank's bonded terms; what it takes of the terms of the system that ranks have to take
-// Work           a thread per term of the system; a block has terms of one kind
-// Reads/Writes   records of global atoms, the map, zones, positions / records of slots, how many; the count of missing terms
-// Orders         atomic additions, relaxed: a block's terms stay in order, blocks as they come
-// Requires       the map of the present order; lengths of the lists 0
+// Purpose        lists the rank's bonded terms; subtracts their number from the number of terms that no rank has taken
+// Work           by a thread per term of the system; a block has terms of one kind
+// Reads/Writes   records, slot_of_global, zones, positions / records of slots, their number; the count of missing terms
+// Orders         relaxed atomic additions: terms of a block keep their order, blocks come in any order
+// Requires       slot_of_global of the present order; lists of length 0
 // Cost           12 to 36 bytes per term of the system, 21 per atom and 12 to 20 per term of the rank
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -226,7 +229,7 @@ __global__ void __launch_bounds__(threads)
 
 // --- device: forces
 
-// -1/2 d (x) f in a sum's type.
+// Adds -1/2 d (x) f to the virial, in the type of the sum.
 template <class Sum>
 __device__ void add_virial(const Vec3<double>& d, const Vec3<double>& f, Sum (&virial)[9])
 {
@@ -236,7 +239,7 @@ __device__ void add_virial(const Vec3<double>& d, const Vec3<double>& f, Sum (&v
     }
 }
 
-// What a block's threads found, added to the sums of the step.
+// Adds the energies and virials of a block's threads to the sums of the step.
 template <class N, int n>
 __device__ void add_to_energies(const ScalarSum<N> (&energy)[n], const EnergyTermList& terms, const ScalarSum<N> (&virial)[9],
                                 EnergySums<N>* energies)
@@ -249,12 +252,12 @@ __device__ void add_to_energies(const ScalarSum<N> (&energy)[n], const EnergyTer
     add_block_sums(virial, &energies->virial[0]);
 }
 
-// Calls body(slots and body of a term, is there one?) for this thread's terms of the rank's; as often in every thread of a block.
+// Calls body(slots and body of a term, is_term) for this thread's terms. All threads of a block call body equally often.
 template <int words, class Body>
 __device__ void for_each_record(const TermsView& view, Body&& body)
 {
     const std::int64_t round = std::int64_t{view.blocks} * threads;
-    const std::int32_t assigned = *view.assigned; // under way with the first record
+    const std::int32_t assigned = *view.assigned; // loaded at the same time as the first record
     std::int64_t i = term_of_thread(view), first = i - threadIdx.x;
     do {
         std::int32_t record[words];
@@ -268,7 +271,7 @@ __device__ void for_each_record(const TermsView& view, Body&& body)
     } while (first < assigned);
 }
 
-// One term of a kind; every thread of the block comes here, those without a term with nothing to do.
+// Computes one term of a kind. Every thread of the block calls it; threads without a term only take part in the sums.
 template <int kind, bool tilted, Compute compute, class N>
 __device__ void compute_term(const BondedArgs& args, const std::int32_t* slot, bool is_term, const GpuView<N>& state,
                              EnergySums<N>* energies)
@@ -337,7 +340,7 @@ __device__ void compute_kind(const BondedArgs& args, const GpuView<N>& state, En
     });
 }
 
-// Runs the branch of the kind this block belongs to.
+// Runs the code of the kind of terms that this thread block computes.
 template <KindSet set, bool tilted, Compute compute, class N, int... kinds>
 __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& state, EnergySums<N>* energies,
                                       std::integer_sequence<int, kinds...>)
@@ -353,11 +356,11 @@ __device__ void compute_kind_of_block(const BondedArgs& args, const GpuView<N>& 
     (compute_if_mine(std::integral_constant<int, kinds>()), ...);
 }
 
-// Purpose        bonded terms, 1-4 pairs and restraints of one rank, of a set of kinds
-// Work           a thread per term, or per two of a rank that has more than its share; a block has terms of one kind
+// Purpose        computes bonded terms, 1-4 pairs and restraints of one rank, for a set of kinds
+// Work           by a thread per term, or per two if a rank has more than its share; a block has terms of one kind
 // Reads/Writes   positions, term tables / forces (atomic sums), on request energies and virial (a sum per block)
-// Orders         nothing: stream order alone
-// Requires       the rank's terms listed since the last repartition; forces cleared
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       the rank's terms listed since the last repartition; cleared forces
 // Cost           about 40 bytes and 300 double-precision flop per term of the rank
 template <class N, Compute compute, KindSet set, bool tilted>
 __global__ void __launch_bounds__(threads)
@@ -404,8 +407,8 @@ GpuBonded::GpuBonded(GpuQueue& queue, const BondedTables& tables, const Position
     kinds_ = make_kinds(queue, tables, restraints, topology, records, std::make_integer_sequence<int, bonded_kinds>());
     records_.upload(queue, records), tables_.upload(queue, tables.tables);
     assigned_.resize(records.size()), assigned_terms_.resize(2 * interaction_kinds);
-    assigned_.clear(queue); // kernels load a record before they know whether there is one
-    queue.synchronize();    // the host's tables may go
+    assigned_.clear(queue); // kernels load a record before they know whether it is in use
+    queue.synchronize();    // the tables on the host may be destroyed afterwards
 }
 
 template <class N>
@@ -416,7 +419,7 @@ void GpuBonded::resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell
     const std::int32_t blocks = divide_blocks(
         *this, records_.data(), 1, PairPart::Local, [](int) { return true; }, args);
     if (blocks == 0) { return; }
-    // One rank puts in what all of them take out.
+    // The first rank adds the number of all terms. All ranks subtract the numbers of their own terms from it.
     const bool is_first = cell.cell[0] == 0 && cell.cell[1] == 0 && cell.cell[2] == 0;
     launch(queue, Phase::Reorder, list_terms_kernel<N>, {blocks, threads, 0}, args, cell, GpuView<N>(state), assigned_.data(),
            assigned_terms_.data(), is_first ? static_cast<std::int32_t>(args.terms()) : 0);

@@ -17,11 +17,11 @@ namespace {
 
 constexpr int threads = 64;
 
-// Purpose        which joint distances are the rank's, and the slots of their atoms; the count of missing terms
-// Work           a thread per restraint of the system
-// Reads/Writes   records, global atoms, the map, zones, positions / slots; the count
-// Orders         an atomic addition, relaxed
-// Requires       the map of the present order
+// Purpose        finds the rank's joint distances and the slots of their atoms; counts missing terms
+// Work           by a thread per restraint of the system
+// Reads/Writes   records, global atoms, slot_of_global, zones, positions / slots; the count of missing terms
+// Orders         a relaxed atomic addition
+// Requires       slot_of_global of the present order
 // Cost           29 bytes per atom of a restraint
 template <class N>
 __global__ void __launch_bounds__(threads)
@@ -47,11 +47,11 @@ __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0 && missing != 0) { atomic_add(&state.scalars->missing_terms, missing); }
 }
 
-// Purpose        forces of the rank's joint distances
-// Work           a thread per restraint of the system; of others' it has none
+// Purpose        computes the forces of the rank's joint distance restraints
+// Work           by a thread per restraint of the system; it does nothing for other ranks' restraints
 // Reads/Writes   records, slots, positions / forces (atomic sums), on request energies and virial (a sum per block)
-// Orders         nothing: stream order alone
-// Requires       slots listed since the last repartition; forces cleared
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       slots listed since the last repartition; cleared forces
 // Cost           two passes over the pairs of a restraint, one after another
 template <class N, Compute wanted>
 __global__ void __launch_bounds__(threads)
@@ -116,7 +116,7 @@ GpuJointDistances::GpuJointDistances(GpuQueue& queue, const BondedTables& tables
     if (records.empty()) { return; }
     records_.upload(queue, records), atoms_.upload(queue, atoms);
     slots_.resize(atoms.size());
-    queue.synchronize(); // the host's tables may go
+    queue.synchronize(); // the tables on the host may be destroyed afterwards
 }
 
 template <class N>

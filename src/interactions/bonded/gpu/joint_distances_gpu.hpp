@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distance restraints of several pairs on the GPU, a part of GpuBonded.
 //
-// The idea: they have any number of atoms and few systems have them, so they are no kind of terms: tables and two kernels of
-// their own, a thread each restraint, which goes through its pairs twice. Whose they are is decided as of terms. Cost: where
-// there are any, a launch a step; nothing else.
+// The idea: joint restraints have any number of atoms, and few systems have them. Therefore they have their
+// own tables and two kernels. One thread computes a restraint and passes over its pairs twice. Ranks are
+// assigned joint restraints as they are other terms. Cost: one launch a step in systems with joint restraints.
 #pragma once
 
 #include "device/gpu/device_buffer.hpp"
@@ -17,10 +17,10 @@
 
 namespace parhelion {
 
-struct JointRecord // of a restraint of the system
+struct JointRecord // one restraint of the system
 {
     JointDistanceLaw law;
-    std::int32_t first = 0, pairs = 0; // in the tables of atoms, two a pair
+    std::int32_t first = 0, pairs = 0; // the range of its pairs; the tables of atoms have two atoms per pair
 };
 
 class GpuJointDistances
@@ -29,17 +29,17 @@ public:
     GpuJointDistances(GpuQueue& queue, const BondedTables& tables, const Topology& topology);
 
     bool is_empty() const { return records_.size() == 0; }
-    // Lists the rank's restraints and counts missing ones, as GpuBonded::resolve() does.
+    // Lists the rank's joint restraints and counts missing ones, as GpuBonded::resolve() does for other terms.
     template <class N>
     void resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell);
-    // Adds the forces of the rank's restraints to state.f, and energies and virial to state.energies if asked for.
+    // Adds forces of the rank's joint restraints to state.f, and energies and virial to state.energies if asked for.
     template <class N>
     void compute(GpuQueue& queue, GpuState<N>& state, Compute compute) const;
 
 private:
     DeviceBuffer<JointRecord> records_;
     DeviceBuffer<std::int32_t> atoms_,
-        slots_; // global; slots_ of a restraint are complete if it is the rank's, else the first is -1
+        slots_; // of all joint restraints; the first slot of a restraint is -1 if it is not this rank's
 };
 
 } // namespace parhelion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose a bonded term is, on GPUs: bonded_gpu.hpp says why so.
+// Decides on a GPU whether a bonded term belongs to this rank. bonded_gpu.hpp explains the rule.
 #pragma once
 
 #include "state/gpu/cell.hpp"
@@ -9,15 +9,15 @@
 
 namespace parhelion {
 
-// Where an atom of a zone `offset` cells ahead is in the unrolled box, from the middle of the rank's own cell: of all images the
-// one next to its owner's cell.
+// Returns the coordinate of an atom in a zone `offset` cells ahead, measured from the middle of the
+// rank's own cell in the unrolled box. It is that of the atom's image nearest to its owner's cell.
 __device__ inline std::int64_t unrolled_by_owner(const GpuCell& cell, int d, int offset, std::uint32_t x)
 {
     const std::uint32_t ahead = static_cast<std::uint32_t>(offset) * cell.width[d];
     return static_cast<std::int64_t>(ahead) + static_cast<std::int32_t>(x - (cell.lower[d] + cell.width[d] / 2 + ahead));
 }
 
-// slot: of all of the term's atoms, which are here.
+// Returns whether the term belongs to this rank. `slot` has the slots of all atoms of the term; all must be on this rank.
 template <class N>
 __device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std::int32_t* slot, int atoms)
 {

@@ -12,11 +12,11 @@ namespace {
 
 constexpr int acceleration_threads = 256;
 
-// Purpose        forces of constant accelerations
-// Work           a thread per slot
-// Reads/Writes   masses, groups / forces of home atoms (added, as other branches add theirs)
-// Orders         nothing: stream order alone
-// Requires       -
+// Purpose        adds the forces of constant accelerations
+// Work           by a thread per slot
+// Reads/Writes   masses, groups / forces of home atoms (atomic additions, since other branches add to them meanwhile)
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       nothing
 // Cost           33 bytes per slot
 template <class N>
 __global__ void __launch_bounds__(acceleration_threads)
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(acceleration_threads)
     const auto slot = static_cast<std::int32_t>(static_cast<std::int64_t>(blockIdx.x) * acceleration_threads + threadIdx.x);
     if (slot >= slots || state.global_of_slot[slot] < 0 || state.zone(slot) != 0) { return; }
     const auto inverse_mass = static_cast<double>(v[slot].inverse_mass);
-    if (!(inverse_mass > 0)) { return; } // a virtual site
+    if (!(inverse_mass > 0)) { return; } // virtual sites have no mass
     const Vec3<double> f = 1 / inverse_mass * of_group[group_of_atom[state.global_of_slot[slot]]];
     state.add_force(slot, {to_sum<Sum>(f.x), to_sum<Sum>(f.y), to_sum<Sum>(f.z)});
 }

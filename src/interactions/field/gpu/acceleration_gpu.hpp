@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forces of constant accelerations of groups on a GPU: a kernel of its own, in runs that have some. Cost: 33 bytes an atom.
+// Constant accelerations of groups on a GPU. Cost: one kernel and 33 bytes an atom, in runs with accelerations.
 #pragma once
 
 #include "device/gpu/device_buffer.hpp"
@@ -11,12 +11,12 @@ namespace parhelion {
 
 struct GpuAcceleration
 {
-    GpuAcceleration(GpuQueue& queue, const GroupAcceleration& acceleration); // waits
+    GpuAcceleration(GpuQueue& queue, const GroupAcceleration& acceleration); // uploads `acceleration` and waits
     DeviceBuffer<std::uint8_t> group_of_atom;
-    DeviceBuffer<Vec3<double>> of_group; // empty: there are none
+    DeviceBuffer<Vec3<double>> of_group; // empty if no group is accelerated
 };
 
-// Adds the forces on home atoms.
+// Adds the forces of the acceleration on home atoms to state.f.
 template <class N>
 void add_acceleration(GpuQueue& queue, const GpuAcceleration& acceleration, GpuState<N>& state);
 

@@ -12,11 +12,11 @@ namespace {
 
 constexpr int field_threads = 256;
 
-// Purpose        forces of an electric field
-// Work           a thread per slot
-// Reads/Writes   charges / forces of home atoms (added, as other branches add theirs)
-// Orders         nothing: stream order alone
-// Requires       -
+// Purpose        adds the forces of an electric field
+// Work           by a thread per slot
+// Reads/Writes   charges / forces of home atoms (atomic additions, since other branches add to them meanwhile)
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       nothing
 // Cost           28 bytes per slot
 template <class N>
 __global__ void __launch_bounds__(field_threads)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forces of an electric field on a GPU: a kernel of its own, in runs that have a field. Cost: 28 bytes an atom.
+// The forces of an electric field on a GPU. Cost: one kernel and 28 bytes an atom, in runs with a field.
 #pragma once
 
 #include "device/gpu/queue_gpu.hpp"
@@ -8,7 +8,7 @@
 
 namespace parhelion {
 
-// Adds the forces on home atoms in the step of the state's scalars plus `step_offset`.
+// Adds the forces on home atoms to state.f. The time of the field is that of the step in the state's scalars plus step_offset.
 template <class N>
 void add_electric_field(GpuQueue& queue, const UniformField& field, std::int64_t step_offset, GpuState<N>& state);
 

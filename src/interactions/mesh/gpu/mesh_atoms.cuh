@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atoms among the points of the mesh, as the kernels that spread charges and gather forces see them: a few lanes share an atom,
-// each with the points at its z.
+// The atoms of the mesh and the grid points that they reach, for the kernels that spread
+// charges and gather forces. A few lanes share an atom. Each lane has the points at one z.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -28,26 +28,27 @@ inline MeshPoints points_of(const MeshParameters& parameters)
     return {parameters.points[0], parameters.points[1], parameters.points[2]};
 }
 
-// Lanes that share an atom: one for each of its points along z, so that they load and add numbers that are neighbours.
+// The number of lanes that share an atom: one for each of its points along z. The lanes access neighbouring numbers of the grid.
 template <int order>
 constexpr int lanes_of_atom = order <= 4 ? 4 : 8;
 
 __device__ inline std::int32_t wrapped(std::int32_t i, std::int32_t points) { return i >= points ? i - points : i; }
 
-// The atoms of a block, a supercluster's, in shared memory: one thread finds what all lanes of an atom need.
+// The atoms of a block, which are those of one supercluster, in shared memory. One thread computes what an atom's lanes all need.
 template <class N, int order>
 struct BlockAtoms
 {
     using Real = typename N::Real;
     struct alignas(4 * sizeof(Real)) Place
     {
-        std::int32_t x, y, z; // its first point
-        Real charge;          // e; 0: nothing to do
+        std::int32_t x, y, z; // the first grid point that the atom reaches
+        Real charge;          // e; 0: the atom is skipped
     };
     Place place[supercluster_size];
     Real weight[3][supercluster_size][order];
 
-    // Of an atom at p; derivative(axis, j, value) takes those of its weights. No weights where there is no charge.
+    // Computes the spline weights of an atom at p. Calls derivative(axis, j, value)
+    // for each derivative of a weight. An atom without charge gets no weights.
     template <class Derivative>
     __device__ void find(int atom, const PositionCharge<N>& p, const MeshPoints& points, Derivative&& derivative)
     {
@@ -67,15 +68,15 @@ struct BlockAtoms
     }
 };
 
-// What a lane knows of its atom: thread threadIdx.x of a block.
+// The part of an atom that one lane works on. The lane is thread threadIdx.x of a block.
 template <class N, int order>
 struct AtomLane
 {
     using Real = typename N::Real;
 
-    int atom, jz; // number in the block; which of the atom's points along z the lane has: none from the order on, the last again
+    int atom, jz; // index of the atom in the block; index along z of the lane's point, none if jz >= order
     std::int32_t x, y, first_z, z;
-    Real charge; // e; 0: nothing to do
+    Real charge; // e; 0: the lane has no work
 
     __device__ AtomLane(const BlockAtoms<N, order>& atoms, const MeshPoints& points)
         : atom(static_cast<int>(threadIdx.x) / lanes_of_atom<order>), jz(static_cast<int>(threadIdx.x) % lanes_of_atom<order>)
@@ -86,7 +87,7 @@ struct AtomLane
     __device__ bool has_points() const { return charge != 0 && jz < order; }
     __device__ std::int32_t plane(const MeshPoints& points, int jx) const { return wrapped(x + jx, points.x); }
     __device__ std::int32_t row(const MeshPoints& points, int jy) const { return wrapped(y + jy, points.y); }
-    // The lane's point of a row, counted from the first of its plane.
+    // Returns the index of the lane's point in row jy, counted from the first point of the plane.
     __device__ std::int32_t point(const MeshPoints& points, int jy) const { return row(points, jy) * points.z + z; }
 };
 

@@ -17,14 +17,14 @@ namespace {
 template <int order>
 constexpr int threads_of_supercluster = supercluster_size* lanes_of_atom<order>;
 
-// The atoms of this block are none of those asked for.
+// Returns whether the caller has not asked for the atoms of this block.
 template <class N>
 __device__ bool is_left_out(const GpuView<N>& state, MeshAtomsOf whom)
 {
     return whom == MeshAtomsOf::Home && state.zone_of_supercluster[blockIdx.x] != 0;
 }
 
-// The rows of an atom are dealt out to its lanes.
+// Marks the rows of the grid that an atom reaches. The rows are distributed over the atom's lanes.
 template <class N, int order>
 __device__ void mark_touched(const AtomLane<N, order>& lane, const MeshPoints& points, std::uint8_t* touched)
 {
@@ -34,7 +34,7 @@ __device__ void mark_touched(const AtomLane<N, order>& lane, const MeshPoints& p
     }
 }
 
-// The place of an atom, from which steps are counted.
+// Finds the grid point of an atom. Steps are counted from it.
 template <class N>
 __device__ void find_origin(const PositionCharge<N>& p, const MeshPoints& points, std::int32_t (&origin)[3])
 {
@@ -43,18 +43,18 @@ __device__ void find_origin(const PositionCharge<N>& p, const MeshPoints& points
     origin[2] = mesh_place(p.z, static_cast<std::uint32_t>(points.z)).point;
 }
 
-// Boxes are of numbers in single precision.
+// Only single precision has a box of grid points in shared memory.
 template <class N>
 constexpr bool has_box = std::is_same_v<typename N::Real, float>;
 
-// Purpose        charges of atoms to the grid
-// Work           a block per supercluster: a thread per slot finds weights, then 4 or 8 lanes have the points of an atom at one z
-//                each
-// Reads/Writes   positions, charges / planes (atomic sums), rows that are touched
-// Orders         nothing: stream order alone
-// Requires       planes cleared
-// Cost           order^3 atomics per atom in shared memory, and one per four points that the supercluster touches in global
-//                memory; where there is no box, order^3 atomics per atom in global memory, `order` of them side by side
+// Purpose        adds charges of atoms to the grid
+// Work           by a block per supercluster: a thread per slot finds weights, then 4 or 8 lanes have an atom, each of them the
+//                points at one z
+// Reads/Writes   positions, charges / planes (atomic sums), marks of rows that atoms reach
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       cleared planes
+// Cost           order^3 atomics per atom in shared memory, and one per four points that the supercluster reaches in global
+//                memory; without a box, order^3 atomics per atom in global memory, `order` of them side by side
 template <class N, int order>
 __global__ void __launch_bounds__(threads_of_supercluster<order>)
     spread_kernel(BlockTrace tracing, GpuView<N> state, MeshPoints points, ChargeQuantum quantum, MeshAtomsOf whom,
@@ -66,6 +66,7 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
     __shared__ BoxBounds bounds;
     __shared__ int4 quads[has_box<N> ? PointBox::capacity / 4 : 1];
 
+    let_next_kernel_begin();
     if (is_left_out(state, whom)) { return; }
     const auto first = static_cast<std::int32_t>(blockIdx.x) * supercluster_size;
     const int thread = static_cast<int>(threadIdx.x);
@@ -112,8 +113,8 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
     });
 }
 
-// The force of a lane's points on its atom. derivative: of weights, times the atom's charge and points per nm of the box'
-// diagonal, and negative.
+// The force on an atom by the grid points of one lane. `derivative` has derivatives of weights,
+// times the atom's negative charge and the number of points per nm of the box diagonal.
 template <class N, int order, bool tilted>
 class LaneForce
 {
@@ -126,7 +127,7 @@ public:
     {
         if constexpr (tilted) { shear_ = static_cast<Vec3<Real>>(scalars.shear); }
     }
-    // potential(jx, jy): at the lane's points. All lanes of the warp must call it; those without charge get nothing that counts.
+    // potential(jx, jy) returns those at the lane's points. All lanes of the warp must call add(), also lanes without a charge.
     template <class Potential>
     __device__ void add(const BlockAtoms<N, order>& atoms, const Real (&derivative)[3][supercluster_size][order],
                         const AtomLane<N, order>& lane, Potential&& potential)
@@ -136,7 +137,7 @@ public:
 #pragma unroll
         for (int jx = 0; jx < order; ++jx)
         {
-            Real value = 0, slope = 0; // along y
+            Real value = 0, slope = 0; // sums along y
 #pragma unroll
             for (int jy = 0; jy < order; ++jy)
             {
@@ -149,10 +150,10 @@ public:
         }
         if (!rounds_planes) { sum(along_z, z_slope); }
     }
-    __device__ const Vec3<Sum>& of_atom() const { return force_; } // in each of its lanes
+    __device__ const Vec3<Sum>& of_atom() const { return force_; } // all lanes of an atom have the same sum
 
 private:
-    __device__ void sum(Real along_z, Real z_slope) // over the lanes of the atom
+    __device__ void sum(Real along_z, Real z_slope) // sums over the lanes of the atom
     {
         Real part[3] = {by_[0] * along_z, by_[1] * along_z, by_[2] * z_slope};
 #pragma unroll
@@ -160,7 +161,7 @@ private:
         {
             for (int distance = lanes_of_atom<order> / 2; distance > 0; distance /= 2) { p += from_lane_across(p, distance); }
         }
-        if constexpr (tilted) // these are along the edges: GradientScale::in_space()
+        if constexpr (tilted) // converts derivatives along edges, as GradientScale::in_space()
         {
             part[1] -= shear_.x * part[0];
             part[2] -= shear_.y * part[0] + shear_.z * part[1];
@@ -169,19 +170,19 @@ private:
         by_[0] = by_[1] = by_[2] = 0;
     }
 
-    Vec3<Real> shear_; // Box::shear()
+    Vec3<Real> shear_; // copy of Box::shear()
     Real by_[3] = {};
     Vec3<Sum> force_{};
 };
 
-// Purpose        forces of the grid's potentials on atoms
-// Work           a block per supercluster: a thread per slot finds weights, then 4 or 8 lanes have the points of an atom at one z
-//                each; the first adds the force
-// Reads/Writes   positions, charges, planes, the box / forces (atomic sums: other kernels add to them meanwhile)
-// Orders         nothing: stream order alone
-// Requires       forces cleared
-// Cost           a load per four points that the supercluster touches, order^3 loads per atom from shared memory, and one force;
-//                where there is no box, order^3 loads per atom, `order` of them side by side
+// Purpose        computes the forces of the grid's potentials on atoms
+// Work           by a block per supercluster: a thread per slot finds weights, then 4 or 8 lanes have an atom, each of them the
+//                points at one z; the first lane adds the force
+// Reads/Writes   positions, charges, planes, the box / forces (atomic sums, since other kernels add to them meanwhile)
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       cleared forces
+// Cost           a load per four points that the supercluster reaches, order^3 loads per atom from shared memory, and one force;
+//                without a box, order^3 loads per atom, `order` of them side by side
 template <class N, int order, bool tilted>
 __global__ void __launch_bounds__(threads_of_supercluster<order>)
     gather_kernel(BlockTrace tracing, GpuView<N> state, MeshPoints points, MeshAtomsOf whom,
@@ -211,6 +212,7 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
         atoms.find(thread, p, points, [&](int d, int j, Real slope) { derivative[d][thread][j] = scale[d] * slope; });
         if constexpr (has_box<N>) { bounds.find(origin, atoms.place[thread], points); }
     }
+    await_kernel_before(); // the kernel before writes the potentials
     __syncthreads();
     const AtomLane<N, order> lane(atoms, points);
     LaneForce<N, order, tilted> force(*state.scalars);
@@ -239,7 +241,7 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
             return plane == nullptr ? 0 : plane[lane.point(points, jy)];
         });
     }
-    // Rounded before: the weight may come in parts.
+    // The force is rounded before it is multiplied, because several calls may apply parts of the weight.
     if (lane.charge != 0 && lane.jz == 0) { state.add_force(first + lane.atom, static_cast<Sum>(weight) * force.of_atom()); }
 }
 
@@ -263,19 +265,20 @@ void spread_charges(GpuQueue& queue, GpuState<N>& state, const MeshParameters& p
 
 template <class N>
 void gather_forces(GpuQueue& queue, GpuState<N>& state, const MeshParameters& parameters, MeshAtomsOf whom,
-                   const typename N::Real* const* planes, int weight)
+                   const typename N::Real* const* planes, int weight, bool begins_early)
 {
     with_order(parameters.order, [&](auto order) {
         const auto kernel = state.is_tilted ? gather_kernel<N, order, true> : gather_kernel<N, order, false>;
-        launch(queue, Phase::Gather, kernel, block_per_supercluster<order>(state), GpuView<N>(state), points_of(parameters), whom,
-               planes, weight);
+        LaunchShape shape = block_per_supercluster<order>(state);
+        shape.begins_early = begins_early;
+        launch(queue, Phase::Gather, kernel, shape, GpuView<N>(state), points_of(parameters), whom, planes, weight);
     });
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void spread_charges<N>(GpuQueue&, GpuState<N>&, const MeshParameters&, MeshAtomsOf, mesh::ChargeSum<N>* const*,     \
                                     std::uint8_t*);                                                                              \
-    template void gather_forces<N>(GpuQueue&, GpuState<N>&, const MeshParameters&, MeshAtomsOf, const N::Real* const*, int);
+    template void gather_forces<N>(GpuQueue&, GpuState<N>&, const MeshParameters&, MeshAtomsOf, const N::Real* const*, int, bool);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charges of atoms to planes of the mesh, and forces of potentials on planes to atoms, on a GPU: what mesh_atoms.hpp is on CPUs.
+// Spreads charges of atoms to planes of the mesh, and gathers forces from potentials, on a GPU. On CPUs: mesh/mesh_atoms.hpp.
 //
-// Where planes lie is a table in device memory: of each x the first number of [y][z], or null, and then nothing is spread on that
-// plane and no force is exerted by it. So planes may be a whole grid, a rank's share of it, or lie in messages. In reproducible
-// policies charges are added as integers, and what each plane adds to a force is rounded by itself: the result depends neither on
-// the order of atoms nor on who has which planes.
+// A table in device memory points to plane [y][z] of each x, or is null for a plane that gets
+// no charge and exerts no force. The planes may be a whole grid, a rank's part of it, or parts
+// of messages. Reproducible policies add charges as integers and round each plane's part of a
+// force. Their results depend neither on the order of atoms nor on which rank has a plane.
 //
-// Cost: order^3 sums in shared memory and as many loads per atom; nothing where an atom has no charge.
+// Cost per atom: order^3 sums in shared memory and as many loads; nothing for an atom without charge.
 #pragma once
 
 #include "device/gpu/device_buffer.hpp"
@@ -25,10 +25,10 @@ namespace parhelion {
 enum class MeshAtomsOf : std::uint8_t
 {
     Home,
-    Everybody // halo atoms, too
+    Everybody // home and halo atoms
 };
 
-// The table of `range`, whose planes lie one behind the other. Queued.
+// Queues the making of the table of planes for `range`, and returns it. The planes lie one after the other from `first` on.
 template <class T>
 DeviceBuffer<T*> mesh_planes(GpuQueue& queue, T* first, const std::array<int, 3>& points, const mesh::PlaneRange& range)
 {
@@ -43,15 +43,16 @@ DeviceBuffer<T*> mesh_planes(GpuQueue& queue, T* first, const std::array<int, 3>
     return table;
 }
 
-// Adds charges to what is there, in e or as integers. touched: null, or [x][y], where 1 is stored for every row with a point that
-// some atom has. Queued.
+// Queues a kernel that adds charges to the planes, in e or as integers. If `touched` is not
+// null, the kernel stores 1 in touched[x][y] for every row with a point that some atom reaches.
 template <class N>
 void spread_charges(GpuQueue& queue, GpuState<N>& state, const MeshParameters& parameters, MeshAtomsOf whom,
                     mesh::ChargeSum<N>* const* planes, std::uint8_t* touched = nullptr);
 
-// Adds the forces, `weight` times, to state.f, while other kernels may do so. Queued.
+// Queues a kernel that adds the forces, times `weight`, to state.f. It uses atomic additions, as other
+// kernels may add as well. begins_early is as in LaunchShape, behind the kernel that writes the potentials.
 template <class N>
 void gather_forces(GpuQueue& queue, GpuState<N>& state, const MeshParameters& parameters, MeshAtomsOf whom,
-                   const typename N::Real* const* planes, int weight);
+                   const typename N::Real* const* planes, int weight, bool begins_early = false);
 
 } // namespace parhelion

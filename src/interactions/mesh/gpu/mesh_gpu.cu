@@ -2,8 +2,8 @@
 #include "interactions/mesh/gpu/mesh_gpu.hpp"
 
 #include "base/error.hpp"
+#include "interactions/mesh/gpu/fft/mesh_transforms.cuh"
 #include "interactions/mesh/gpu/mesh_atoms.cuh"
-#include "interactions/mesh/gpu/mesh_transforms.cuh"
 
 #include <limits>
 
@@ -11,7 +11,7 @@ namespace parhelion {
 
 namespace {
 
-// A rank which has all planes and rows. When rows are solved, charges have been read: each block clears a part of them.
+// The exchange policy of a rank that has all planes and rows. The solve kernel clears the charges, which were read before.
 template <class Real>
 struct LoneRank
 {
@@ -28,7 +28,19 @@ struct LoneRank
     }
 };
 
+// The exchange policy of a single rank with few atoms. Its kernels are launched early.
+struct EarlyChain : NoExchange
+{
+};
+
 } // namespace
+
+template <>
+struct ExchangeGrants<EarlyChain>
+{
+    static constexpr int most_radix = mesh_transforms::small_radix;
+    static constexpr bool begins_early = true;
+};
 
 template <class N>
 GpuMesh<N>::GpuMesh(GpuQueue& queue, const MeshParameters& parameters) : parameters_(parameters)
@@ -50,7 +62,20 @@ GpuMesh<N>::GpuMesh(GpuQueue& queue, const MeshParameters& parameters) : paramet
     std::vector<GpuComplex<Real>*> planes;
     for (std::int64_t x = 0; x < points.x; ++x) { planes.push_back(spectrum_.data() + x * points.y * points.kz()); }
     rows_.upload(queue, rows), x_planes_.upload(queue, planes);
-    queue.synchronize(); // the host's tables may go
+    queue.synchronize(); // the tables on the host may be destroyed afterwards
+}
+
+template <class N>
+template <class Exchange>
+void GpuMesh<N>::transform(GpuQueue& queue, const SolvedRows<Real>& rows, GpuState<N>& state, Compute compute,
+                           const Exchange& exchange)
+{
+    if constexpr (GpuMeshTransforms<N>::has_two_passes || !ExchangeGrants<Exchange>::begins_early)
+    {
+        transforms_.forward(queue, charges_.data(), rows_.data(), exchange);
+        transforms_.solve(queue, rows, state, compute, exchange);
+        transforms_.backward(queue, rows_.data(), potentials_.data(), exchange);
+    }
 }
 
 template <class N>
@@ -59,20 +84,18 @@ void GpuMesh<N>::compute(GpuQueue& queue, GpuState<N>& state, Compute compute, c
     const mesh::PlaneRange rows{0, parameters_.points[1]};
     const SolvedRows<Real> solved{rows, rows, x_planes_.data(), x_planes_.data()};
     spread_charges(queue, state, parameters_, MeshAtomsOf::Everybody, charge_planes_.data());
-    if constexpr (uses_cufft)
+    const bool is_early =
+        state.atoms <= few_atoms && queue.launches_early() && transforms_.has_radices_up_to(mesh_transforms::small_radix);
+    if (is_early) { transform(queue, solved, state, compute, EarlyChain()); }
+    else if constexpr (uses_cufft)
     {
         fft_.forward(queue, charges_.data(), spectrum_.data());
         const LoneRank<Real> lone{charges_.data(), static_cast<std::int32_t>(charges_.size())};
         transforms_.solve(queue, solved, state, compute, lone);
         fft_.backward(queue, spectrum_.data(), potentials_.data());
     }
-    else
-    {
-        transforms_.forward(queue, charges_.data(), rows_.data(), NoExchange());
-        transforms_.solve(queue, solved, state, compute, NoExchange());
-        transforms_.backward(queue, rows_.data(), potentials_.data(), NoExchange());
-    }
-    gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data(), weights.first);
+    else { transform(queue, solved, state, compute, NoExchange()); }
+    gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data(), weights.first, is_early);
 }
 
 template <class N>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charges of a supercluster to the grid by way of shared memory. The 64 atoms of a supercluster are neighbours: the points that
-// they touch are a box of some 12 x 12 x 16, which has fewer points than the atoms have weights, 64 * order^3. So a block adds up
-// the box in shared memory, as integers, and adds each four points of it to the grid at once.
+// Adds charges of a supercluster to the grid through shared memory. The 64 atoms of a supercluster are neighbours, so the
+// grid points that they reach form a box of about 12 x 12 x 16. These points are fewer than the atoms' weights, 64 *
+// order^3. A thread block therefore sums the box in shared memory, as integers, and adds four points at a time to the grid.
 #pragma once
 
 #include "device/gpu/atomics.cuh"
@@ -16,20 +16,20 @@ namespace parhelion {
 
 // --- charges as integers
 
-// Charges in single precision are added as multiples of a quantum, a power of 2 so small that a float would round no better, and
-// so large that the sum of 64 atoms cannot overflow: the largest weight of a point is 0.75 along each axis, that of order 3.
+// Charges in single precision are added as multiples of a quantum, a power of 2. It is so small that floats would round no
+// better, and so large that the sum of 64 atoms cannot overflow. The largest weight of a point is 0.75 along each axis (order 3).
 struct ChargeQuantum
 {
     int bits = 0; // the quantum is 2^-bits e
 
-    explicit ChargeQuantum(double largest_charge) // e
+    explicit ChargeQuantum(double largest_charge) // e, largest charge of an atom
     {
         const double largest_sum = supercluster_size * 0.75 * 0.75 * 0.75 * largest_charge;
         bits = largest_charge > 0 ? static_cast<int>(std::floor(std::log2((INT_MAX - supercluster_size) / largest_sum))) : 0;
     }
     __device__ float per_e() const { return ldexpf(1, bits); }
 };
-// a * b quanta; one of them is a charge, or a part of it, times per_e(). A conversion that rounds: one instruction.
+// Returns a * b as a number of quanta; a or b contains the charge times per_e(). Rounding takes one instruction.
 __device__ inline std::int32_t whole_quanta(float a, float b) { return __float2int_rn(a * b); }
 
 __device__ inline void add_quanta(std::int64_t* at, std::int32_t charge, ChargeQuantum quantum)
@@ -38,7 +38,7 @@ __device__ inline void add_quanta(std::int64_t* at, std::int32_t charge, ChargeQ
                static_cast<unsigned long long>(std::int64_t{charge} << (mesh::charge_sum_bits - quantum.bits)));
 }
 
-// To four numbers, each by itself. Aligned to 16 bytes. One instruction on GPUs of compute capability 9.0 and later.
+// Adds to each of four numbers atomically. They must be aligned to 16 bytes. It is one instruction from compute capability 9.0.
 __device__ inline void atomic_add_each(float4* at, float4 value)
 {
 #if __CUDA_ARCH__ >= 900
@@ -48,7 +48,7 @@ __device__ inline void atomic_add_each(float4* at, float4 value)
 #endif
 }
 
-// Four points side by side, the first at a multiple of 4.
+// Adds q to four consecutive grid points. The index of the first point is a multiple of 4.
 __device__ inline void add_quad(float* at, const int4& q, ChargeQuantum quantum)
 {
     const float e = ldexpf(1, -quantum.bits);
@@ -61,8 +61,8 @@ __device__ inline void add_quad(std::int64_t* at, const int4& q, ChargeQuantum q
     add_quanta(at + 2, q.z, quantum), add_quanta(at + 3, q.w, quantum);
 }
 
-// a * b e, the second with the charge, to a point of the grid. A reproducible sum of single-precision charges is one of quanta,
-// whether or not a box adds it up.
+// Adds a * b, in e, to a point of the grid; b contains the charge. In reproducible sums a single-precision
+// charge is a number of quanta, so that the sum is the same with and without a box in shared memory.
 __device__ inline void add_charge(float* at, float a, float b, ChargeQuantum) { atomic_add(at, a * b); }
 __device__ inline void add_charge(double* at, double a, double b, ChargeQuantum) { atomic_add(at, a * b); }
 __device__ inline void add_charge(std::int64_t* at, float a, float b, ChargeQuantum quantum)
@@ -75,7 +75,7 @@ __device__ inline void add_charge(std::int64_t* at, double a, double b, ChargeQu
     atomic_add(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(whole));
 }
 
-// add(jx, jy, a, b) for the points of a lane, `order` times `order` at its z, which get a * b of `charge`.
+// Calls add(jx, jy, a, b) for the `order` times `order` points at the lane's z. A point gets a * b, its part of `charge`.
 template <class N, int order, class Add>
 __device__ void spread_one(const BlockAtoms<N, order>& atoms, const AtomLane<N, order>& lane, typename N::Real charge, Add&& add)
 {
@@ -95,18 +95,18 @@ __device__ void spread_one(const BlockAtoms<N, order>& atoms, const AtomLane<N, 
 
 struct PointBox
 {
-    static constexpr int capacity = 4096; // points
+    static constexpr int capacity = 4096; // number of points that a box can hold
 
-    std::int32_t x, y, z;    // its first point, on the grid; z is a multiple of 4
-    std::int32_t nx, ny, nz; // points along each axis; nz is a multiple of 4. 0: no atom has a charge. nx < 0: it does not fit
+    std::int32_t x, y, z;    // the first grid point of the box; z is a multiple of 4
+    std::int32_t nx, ny, nz; // number of points along each axis; nz: a multiple of 4; 0: no charges; nx < 0: too large
 
     __device__ bool is_empty() const { return nx == 0; }
     __device__ bool fits() const { return nx > 0; }
     __device__ int quads() const { return nx * ny * (nz / 4); }
 };
 
-// Quotients of numbers below 2^10, those of a box, by one of them: made and used without a division. The reciprocal is 2^20 / by
-// or at most 1 more, which makes i / by larger by less than 2^-10.
+// Computes quotients of two numbers below 2^10, the sizes of a box, without dividing. The
+// reciprocal exceeds 2^20 / by by at most 1, which enlarges i / by by less than 2^-10.
 class BoxDivisor
 {
 public:
@@ -120,25 +120,25 @@ private:
     int reciprocal_;
 };
 
-// From one grid point to another the shorter way round, in [-points / 2, points / 2).
+// Returns the shortest signed distance from one grid point to another, in [-points / 2, points / 2).
 __device__ inline std::int32_t steps_between(std::int32_t from, std::int32_t to, std::int32_t points)
 {
     const std::int32_t d = to - from;
     return 2 * d >= points ? d - points : 2 * d < -points ? d + points : d;
 }
 
-// The least box around the points that the block's atoms touch. Steps are from the place of one of them, `origin`; others more
-// than half the grid apart from it make the box large, not wrong.
-class BoxBounds // in shared memory
+// Finds the smallest box around the grid points that the block's atoms reach. Steps are counted from `origin`,
+// the point of one atom. Atoms more than half the grid away from it enlarge the box, but do not make it wrong.
+class BoxBounds // the object is in shared memory
 {
 public:
-    // For whole warps, in all one thread for each atom, which is at `place`; charge == 0: none.
+    // Adds the atom at `place`. Whole warps call it, with one thread per atom of the block. Ignores an atom with charge == 0.
     template <class Place>
     __device__ void find(const std::int32_t (&origin)[3], const Place& place, const MeshPoints& points)
     {
         const std::int32_t n[3] = {points.x, points.y, points.z}, at[3] = {place.x, place.y, place.z};
         const int lane = static_cast<int>(threadIdx.x) % 32;
-        std::int32_t mine = INT_MAX; // of lanes 0 to 5
+        std::int32_t mine = INT_MAX; // used in lanes 0 to 5
 #pragma unroll
         for (int d = 0; d < 3; ++d)
         {
@@ -149,7 +149,7 @@ public:
         }
         if (lane < 6) { least_[threadIdx.x / 32][lane] = mine; }
     }
-    // When all have found.
+    // Returns the box. Call it after all threads have called find().
     __device__ PointBox box(const std::int32_t (&origin)[3], const MeshPoints& points, int order) const
     {
         const std::int32_t n[3] = {points.x, points.y, points.z};
@@ -173,10 +173,10 @@ public:
 
 private:
     static_assert(supercluster_size == 64);
-    std::int32_t least_[2][6]; // of each warp: steps along each axis, then steps back
+    std::int32_t least_[2][6]; // [warp]: least steps along each axis, then least steps in the opposite direction
 };
 
-// Where a lane's first point is in the box.
+// Returns the index in the box of a lane's first point.
 template <class N, int order>
 __device__ int first_in_box(const AtomLane<N, order>& lane, const PointBox& box, const MeshPoints& points)
 {
@@ -187,8 +187,8 @@ __device__ int first_in_box(const AtomLane<N, order>& lane, const PointBox& box,
            inside(lane.z, box.z, points.z);
 }
 
-// body(i, plane, at) for the box's quads of points, dealt out to the block's threads: quad i begins at plane + at. wanted(i):
-// false for quads to leave out. plane: null where the planes are null.
+// Calls body(i, plane, at) for the groups of four points in the box, distributed over the block's threads. Group i
+// begins at plane + at. It skips groups for which wanted(i) is false. `plane` is null if it is null in the table.
 template <int threads, class Value, class Wanted, class Body>
 __device__ void for_quads(const PointBox& box, const MeshPoints& points, Value* const* planes, Wanted&& wanted, Body&& body)
 {

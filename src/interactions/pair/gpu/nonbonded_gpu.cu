@@ -15,10 +15,10 @@ namespace {
 
 constexpr int threads = 256;
 
-// Purpose        Lennard-Jones parameters by slot
-// Work           a thread per slot
+// Purpose        looks up Lennard-Jones parameters by slot
+// Work           by a thread per slot
 // Reads/Writes   types / of_slot
-// Orders         nothing: stream order alone
+// Orders         no memory accesses; the order of the stream suffices
 // Requires       nothing
 // Cost           16 bytes a slot
 template <class Real>
@@ -31,10 +31,10 @@ __global__ void resolve_parameters_kernel(BlockTrace tracing, const std::int32_t
     if (slot < slots) { of_slot[slot] = of_type[global_of_slot[slot] < 0 ? filler : lj_type[slot]]; }
 }
 
-// Purpose        self energy of home atoms
-// Work           a thread per slot
+// Purpose        sums the self energy of home atoms
+// Work           by a thread per slot
 // Reads/Writes   charges, zones / energies
-// Orders         atomic additions, relaxed
+// Orders         relaxed atomic additions
 // Requires       nothing
 // Cost           16 bytes a slot
 template <class N>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nonbonded_gpu.cu hands to the kernels of one policy.
+// Declares to nonbonded_gpu.cu the interface of the kernels of one numeric policy.
 #pragma once
 
 #include "device/gpu/launch.cuh"
@@ -23,17 +23,17 @@ struct Arguments
     const DeviceScalars* scalars;
     ForceSlot<N>* f;
     EnergySums<N>* energies;
-    int types;         // with the fillers'
-    Real charge_scale; // sqrt(f)
+    int types;         // number of atom types, including the type of fillers
+    Real charge_scale; // sqrt(f), a factor of each charge
     PairConstants<Real> law;
-    // The coefficients of powers of r^2 for screened pairs. They are aligned, so that the kernel that PME runs in nearly every
-    // step loads two at once.
+    // The coefficients of powers of r^2 for screened pairs. They are aligned, so that
+    // the force-only kernel of PME, which runs in nearly every step, loads two at once.
     alignas(16) Real numerator[ScreeningQuotient::terms];
     Real denominator[ScreeningQuotient::terms];
-    bool is_tilted, is_low; // the box: for whoever chooses the kernel
+    bool is_tilted, is_low; // properties of the box that select the kernel
 };
 
-// Queues the kernel for the parameters' options, a warp per share.
+// Queues the kernel for the options in the arguments. The kernel has one warp per share of the list.
 template <class N>
 void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, LjRule rule);
 

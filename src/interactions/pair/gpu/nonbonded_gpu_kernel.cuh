@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pair kernel of the GPU, one source for every policy and option.
 //
-// A warp works on a share of the pair list: some entries of one row, or of a few. The 64 i atoms of the row stay with the warp:
-// forces in registers, eight atoms a lane, all else in shared memory, which makes room for 20 warps.
-// An entry's eight j atoms meet one i cluster after another, a tile of 8 x 8 pairs at a time, two pairs a lane, whose latencies
-// hide behind each other; the next entry's atoms are loaded meanwhile. Forces on i add up until the row ends, forces on j until
-// the entry does; then lanes are summed and added to memory.
+// A warp works on a share of the pair list: some entries of one row, or of a few rows. The 64 i atoms of the row stay
+// with the warp. Their forces are in registers, eight atoms a lane, and all their other data in shared memory, so 20
+// warps fit on a multiprocessor. The eight j atoms of an entry meet the i clusters in turn, a tile of 8 x 8 pairs at
+// a time. A lane has two pairs, whose latencies overlap. Meanwhile the next entry's atoms are loaded. Forces are
+// summed on i until the row ends, on j until the entry ends. Then they are summed over lanes and added to memory.
 //
-// Mixed: positions are float, relative to the middle of the supercluster: one conversion per j atom and entry. The other
-// policies, and rows that reach half a box, subtract integers pair by pair, so that a pair's force is a function of its two atoms
-// alone; every expression is symmetric in i and j. Multiplications and additions are fused only where the source says so.
+// Mixed: positions are floats relative to the middle of the supercluster, with one conversion per j atom and entry.
+// Other policies, and rows that reach half a box, subtract integers for each pair, so the force of a pair depends on
+// its two atoms alone. Expressions are symmetric in i and j. Products and sums are fused only where the source says so.
 //
-// Reproducible policies round each pair's force, energy and virial to 64-bit fixed point before it is added.
+// Reproducible policies round each pair's force, energy and virial to 64-bit fixed point before adding it.
 #pragma once
 
 #include "device/gpu/block_trace.cuh"
@@ -27,7 +27,7 @@ namespace parhelion::nonbonded_gpu {
 
 using namespace pair_tiles;
 
-// Low: tilted, and lower than twice the cut-off (Box::is_low()).
+// The shape of the box. Low: the box is tilted, and its least height is below twice the cut-off (Box::is_low()).
 enum class CellShape
 {
     Rectangular,
@@ -35,7 +35,7 @@ enum class CellShape
     Low
 };
 
-// Options that shape the code.
+// The compile-time options of the kernel.
 template <class N_, Electrostatics electrostatics_, LjRule rule_, Switching switching_, Compute compute_,
           CellShape cell_ = CellShape::Rectangular>
 struct Shape
@@ -44,10 +44,10 @@ struct Shape
     static constexpr bool screened = electrostatics_ == Electrostatics::Screened;
     static constexpr LjRule rule = rule_;
     static constexpr Switching switching =
-        switching_; // IfAsked: Lennard-Jones may have the shorter cut-off, ewald-rtol be tight, too
+        switching_; // IfAsked: a switch, a shorter Lennard-Jones cut-off and a tight ewald-rtol are possible
     static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
     static constexpr bool fast = std::is_same_v<N, Mixed>;
-    static constexpr bool tilted = cell_ != CellShape::Rectangular, low = cell_ == CellShape::Low; // the box
+    static constexpr bool tilted = cell_ != CellShape::Rectangular, low = cell_ == CellShape::Low; // properties of the box
 };
 
 constexpr int virial_elements = 6; // xx xy xz yy yz zz
@@ -56,7 +56,7 @@ constexpr int virial_elements = 6; // xx xy xz yy yz zz
 #include "interactions/pair/pair_law-inl.hpp"
 #undef PARHELION_PAIR_LAW
 
-// A row's i atoms: positions by set_position() and charges times i_charge_scale(), one load; parameters, another.
+// The i atoms of a row: positions (set_position()) and charges (i_charge_scale()), which are one load; parameters are another.
 template <class N>
 struct RowAtoms
 {
@@ -80,11 +80,11 @@ class Warp
     using Ops = LaneOps<Real>;
     using Usual = ScreenedCoulomb<Ops>;
     using Tight = ScreenedCoulomb<Ops, true>;
-    static constexpr bool may_be_tight = S::switching == Switching::IfAsked; // run_usual() sees to it
+    static constexpr bool may_be_tight = S::switching == Switching::IfAsked; // run_usual() makes this true
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
-    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, of 1 / r: r^-14, times any c12, is a finite float
-    // The kernel of nearly every step has no instruction to spare for that: forces of atoms on top of each other are infinite
-    // there. But fillers sit on atoms, and their pairs must have none; so r^-6 at least is finite.
+    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, for 1 / r: r^-14 times any c12 is a finite float
+    // The force-only kernel, which runs in nearly every step, has no instruction to spare for this limit: coincident atoms have
+    // infinite forces. Fillers coincide with atoms, and their pairs must exert no force, so at least r^-6 is finite.
     static constexpr bool lean = S::fast && !S::energies;
     static constexpr Real tiny_r2 = lean ? static_cast<Real>(1e-12) : 0;
 
@@ -95,7 +95,7 @@ public:
         const Vec3<double>& s = a.scalars->nm_per_unit.diagonal();
         if constexpr (S::tilted) { shear = static_cast<Vec3<Real>>(a.scalars->shear); }
         nm[0] = static_cast<Real>(s.x), nm[1] = static_cast<Real>(s.y), nm[2] = static_cast<Real>(s.z);
-        keep(nm[0]), keep(nm[1]), keep(nm[2]); // under way with the share
+        keep(nm[0]), keep(nm[1]), keep(nm[2]); // loaded at the same time as the share
         j_lane = static_cast<unsigned>(j_of_lane(lane));
         j_component = static_cast<unsigned>((lane & 8) / 8 + (lane & 4) / 2);
         j_of_force = j_lane + (lane & 16) / 4;
@@ -104,7 +104,7 @@ public:
         keep(cutoff2);
     }
 
-    // Entries begin .. end of the row.
+    // Computes the entries begin .. end of a row, which has these i atoms.
     __device__ void run(int supercluster, const GpuPairRow& row, int begin, int end)
     {
         if constexpr (S::fast && !S::low)
@@ -118,7 +118,7 @@ public:
     {
         if constexpr (S::energies)
         {
-            // A lane for each sum, so that one instruction adds them all: every warp adds to the same few words.
+            // One lane adds each sum, so one instruction adds all sums. Every warp adds to the same few words.
             constexpr int element_of[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
             coulomb = warp_sum(coulomb), lj = warp_sum(lj);
             for (EnergySum& v : virial) { v = warp_sum(v); }
@@ -132,7 +132,7 @@ public:
     }
 
 private:
-    // What is loaded before it is needed: the next entry, its atoms, and the entry after it, entries[next].
+    // Data that are loaded before use: the next entry, the atoms of it, and the entry after it, entries[next].
     struct Ahead
     {
         PairWord word, next_word;
@@ -140,10 +140,10 @@ private:
         PositionCharge<N> xq[2];
         LjParameters<Real> lj[2];
     };
-    // One of the lane's j atoms.
+    // One of the two j atoms of a lane.
     struct Partner
     {
-        Fixed x[3]; // by set_position()
+        Fixed x[3]; // in the format of set_position()
         Real charge;
         LjParameters<Real> lj;
         Sum f[3];
@@ -153,7 +153,7 @@ private:
     __device__ void run_row(int supercluster, const GpuPairRow& row, int begin, int end)
     {
         const unsigned first = static_cast<unsigned>(row.begin), last = first + static_cast<unsigned>(end) - 1;
-        Ahead ahead; // under way while the row's atoms are loaded
+        Ahead ahead; // loaded at the same time as the row's atoms
         ahead.word = a.entries[first + static_cast<unsigned>(begin)];
         ahead.next = min(first + static_cast<unsigned>(begin) + 1, last);
         ahead.next_word = a.entries[ahead.next];
@@ -175,7 +175,7 @@ private:
         end_row();
     }
 
-    // With the atoms of the first entry, so that nothing is waited for twice.
+    // Begins a row. The atoms of the row's first entry are loaded at the same time, which saves one latency.
     template <bool exact>
     __device__ void begin_row(int supercluster, Ahead& ahead)
     {
@@ -186,12 +186,12 @@ private:
             middle[0] = bounds.x, middle[1] = bounds.y, middle[2] = bounds.z;
         }
         first_slot = supercluster * supercluster_size;
-        const int own[2] = {lane, lane + 32}; // whom this lane brings
+        const int own[2] = {lane, lane + 32}; // the i atoms that this lane loads
         PositionCharge<N> p[2];
         LjParameters<Real> lj[2];
         for (int h = 0; h < 2; ++h) { p[h] = a.xq[first_slot + own[h]], lj[h] = a.of_slot[first_slot + own[h]]; }
         load(ahead);
-        __syncwarp(); // nobody reads the row before
+        __syncwarp(); // all lanes have finished reading the previous row
         for (int h = 0; h < 2; ++h)
         {
             typename RowAtoms<N>::Atom atom;
@@ -209,7 +209,7 @@ private:
         Sum mine[clusters_per_supercluster];
 #pragma unroll
         for (int c = 0; c < clusters_per_supercluster; ++c) { mine[c] = scatter_sums<1, 2>(fi[c][0], fi[c][1], fi[c][2], lane); }
-        const int component = lane & 3; // x, y, z, z again
+        const int component = lane & 3; // lanes add x, y, z, and the fourth adds z again
         if (component != 3)
         {
             Sum* const f = &a.f[first_slot + i_of_lane(lane)].x + component;
@@ -227,7 +227,7 @@ private:
         }
     }
 
-    // Fixed-point, or the bits of floats relative to the middle of the supercluster.
+    // Stores a position in x: as fixed point, or as the bits of floats relative to the middle of the supercluster.
     template <bool exact>
     __device__ void set_position(const PositionCharge<N>& p, Fixed (&x)[3]) const
     {
@@ -240,7 +240,7 @@ private:
             for (int d = 0; d < 3; ++d) { x[d] = __float_as_uint(nm_from_middle[d]); }
         }
     }
-    // From along the edges of the box to nm in space.
+    // Converts components along the edges of the box to Cartesian ones, nm.
     __device__ void shear_to_space(Real (&d)[3]) const
     {
         if constexpr (S::tilted)
@@ -249,7 +249,7 @@ private:
             d[1] = fused(shear.z, d[2], d[1]);
         }
     }
-    // shear_to_space() of the nearest image: pairs/nearest_image-inl.hpp.
+    // Converts to Cartesian components of the nearest image, as pairs/nearest_image-inl.hpp does.
     __device__ void nearest_to_space(Real (&d)[3]) const
     {
         constexpr Real whole = static_cast<Real>(sizeof(Fixed) == 8 ? 0x1p64 : 0x1p32);
@@ -279,7 +279,7 @@ private:
     {
         return static_cast<Real>(static_cast<std::make_signed_t<Fixed>>(difference)) * nm[d];
     }
-    // sqrt(f) each; where i and j need not be symmetric, f and nothing, as j atoms are more.
+    // Charges have a factor sqrt(f) each. If i and j need not be symmetric, i atoms get f, and the more frequent j atoms get 1.
     __device__ Real i_charge_scale() const { return S::fast ? a.charge_scale * a.charge_scale : a.charge_scale; }
     __device__ Real j_charge(const PositionCharge<N>& p) const { return S::fast ? p.charge : p.charge * a.charge_scale; }
     __device__ unsigned slot_of(PairWord word) const { return (word >> 8) * cluster_size | j_lane; }
@@ -291,7 +291,7 @@ private:
         for (int h = 0; h < 2; ++h) { ahead.xq[h] = xq[h * j_lanes], ahead.lj[h] = lj[h * j_lanes]; }
     }
 
-    // The entry ahead; loads the next, and looks up the one after it, of which there is none behind `last`.
+    // Computes the entry in `ahead`, loads the next entry, and looks up the one after that. No entry comes after `last`.
     template <bool exact, bool masked>
     __device__ void entry(Ahead& ahead, unsigned last, std::uint32_t mask)
     {
@@ -308,7 +308,7 @@ private:
         ahead.next = min(ahead.next + 1, last);
         ahead.next_word = a.entries[ahead.next];
         const auto meet = [&](int c, Partner& partner, int h) {
-            // In the supercluster itself a pair is that of its earlier atom.
+            // A pair within the supercluster belongs to the earlier of its atoms, so it is computed once.
             const unsigned i_of_row = static_cast<unsigned>(c * cluster_size + i_of_lane(lane));
             const bool exists = !masked || j_of_row + static_cast<unsigned>(j_lanes * h) > i_of_row;
             tile<exact, masked>(c, partner, exists, (mask >> (c + clusters_per_supercluster * h) & 1) != 0);
@@ -323,7 +323,7 @@ private:
         }
         else
         {
-            // So much code that it had better be there once, for one j atom after the other.
+            // The loop is not unrolled, so that this much code exists once and serves one j atom after the other.
 #pragma unroll 1
             for (int h = 0; h < 2; ++h)
             {
@@ -336,7 +336,7 @@ private:
                 j[0] = j[1], j[1] = met;
             }
         }
-        // Half of the lanes go on with the sums for the first j atoms, half with those for the second.
+        // Half of the lanes continue with the sums for the first j atoms, the other half with the sums for the second j atoms.
         const bool second = (lane & 16) != 0;
         Sum f[3];
         for (int d = 0; d < 3; ++d)
@@ -364,7 +364,7 @@ private:
 
     __device__ bool is_tight() const { return may_be_tight && a.law.is_tightly_screened; }
 
-    // One pair of the tile of cluster c. `exists`: it is no pair twice; `listed`: it is not excluded.
+    // Computes one pair of the tile of cluster c. `exists`: the pair is not computed elsewhere. `listed`: it is not excluded.
     template <bool exact, bool masked>
     __device__ void tile(int c, Partner& j, bool exists, bool listed)
     {
@@ -376,15 +376,15 @@ private:
         else if constexpr (exact) { shear_to_space(d); }
         Real r2 = fused(d[2], d[2], fused(d[1], d[1], lean ? fused(d[0], d[0], tiny_r2) : d[0] * d[0]));
         const bool in_range = r2 < cutoff2 && exists;
-        if constexpr (masked && S::energies) { r2 = max(r2, listed ? smallest_r2 : 0); } // an excluded pair has no 1 / r
+        if constexpr (masked && S::energies) { r2 = max(r2, listed ? smallest_r2 : 0); } // without 1 / r if excluded
         else if constexpr (!lean) { r2 = max(r2, smallest_r2); }
         Real rinv = inverse_sqrt(r2);
         if constexpr (masked) { rinv = listed ? rinv : 0; }
         const Real rinv2 = rinv * rinv, qq = atom.charge * j.charge;
-        Real force, t = 0; // t: screened only
+        Real force, t = 0; // t is set for screened pairs only
         if constexpr (S::screened && lean)
         {
-            // No reciprocal is as cheap in double precision; energies need the polynomials anyway.
+            // In double precision a reciprocal is slow, and energies need the polynomials anyway.
             const Real screening = horner(a.numerator, r2) * approximate_reciprocal(horner(a.denominator, r2));
             force = qq * fused(rinv, rinv2, screening);
             if (is_tight()) { force = Tight::force(a.law, qq, rinv, rinv2, Tight::t(a.law, r2)); }
@@ -397,7 +397,7 @@ private:
         else { force = ReactionField<Ops>::force(two_k, qq, rinv, rinv2); }
         Real c6, c12, energy = 0;
         lj_parameters(row_atoms.lj[i], j.lj, c6, c12);
-        if constexpr (masked && (S::energies || S::switching != Switching::Never)) // an excluded pair has no shift either
+        if constexpr (masked && (S::energies || S::switching != Switching::Never)) // an excluded pair has no shift
         {
             c6 = listed ? c6 : 0, c12 = listed ? c12 : 0;
         }
@@ -459,27 +459,27 @@ private:
     }
 
     const Arguments<N>& a;
-    RowAtoms<N>& row_atoms; // of the block
+    RowAtoms<N>& row_atoms; // in shared memory of the block
     const int lane;
     Real nm[3], two_k, cutoff2;
-    Vec3<Real> shear; // of a tilted box
+    Vec3<Real> shear; // for tilted boxes only
     unsigned j_lane, j_of_force,
-        j_component; // the lane's first j atom; the one whose force it adds, and which part of it: x, y, z, none
-    // Of the row.
+        j_component; // first j atom of the lane; j atom whose force it adds; the component: x, y, z, none
+    // The next members belong to the current row.
     int first_slot = 0;
     Fixed middle[3];
     Sum fi[clusters_per_supercluster][3];
-    Real row_coulomb = 0, row_lj = 0, row_virial[virial_elements] = {}; // in the precision of pairs
-    // Of all rows.
+    Real row_coulomb = 0, row_lj = 0, row_virial[virial_elements] = {}; // sums over one row, in the precision of pairs
+    // The next members are sums over all rows.
     EnergySum coulomb = 0, lj = 0, virial[virial_elements] = {};
 };
 
-// Purpose        forces, energies and virial of all listed pairs
-// Work           a block of one warp per share, a lane per two pairs of a tile (see above)
+// Purpose        computes forces, energies and virial of all listed pairs
+// Work           by a block of one warp per share; a lane has two pairs of a tile (see the top of this file)
 // Reads/Writes   positions, charges, parameters, list / adds to f and energies
-// Orders         atomic additions, relaxed: what comes next in the stream sees all
-// Requires       a pruned list and parameters for this order of atoms
-// Cost           54 instructions a tile, 91 an entry, some 300 a share and row; three loads in a row before the first tile
+// Orders         no memory accesses: additions are relaxed atomics, and the next kernel of the stream sees all of them
+// Requires       a pruned list, and parameters for this order of atoms
+// Cost           54 instructions a tile, 91 an entry, some 300 a share and row; three dependent loads before the first tile
 template <class S>
 __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
     pair_kernel(BlockTrace tracing, const Arguments<typename S::N> a)
@@ -496,7 +496,7 @@ __global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multi
     if (r == last && begin == next.entry) { return; }
     while (true)
     {
-        keep(row.begin); // all of the row is loaded at once
+        keep(row.begin); // loads the whole row at once
         const int end = uniform(r == last ? next.entry : row.pruned);
         if (begin < end) { warp.run(row.supercluster, row, begin, end); }
         if (r >= last) { break; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of the GPU's pair kernel that knows nothing of pairs: one name for every precision, sums over the lanes of a warp,
-// and what the compiler must be told to choose the registers and branches that are meant. Cost: an instruction or two each;
-// scatter_sums three shuffles.
+// Arithmetic of the GPU's pair kernel that does not depend on pairs: common function names for all
+// precisions, sums over the lanes of a warp, and hints by which the compiler chooses the intended
+// registers and branches. Cost: one or two instructions each; scatter_sums() takes three shuffles.
 #pragma once
 
 #include "base/numerics.hpp"
@@ -19,7 +19,7 @@ __device__ inline double fused(double a, double b, double c) { return fma(a, b, 
 __device__ inline float inverse_sqrt(float x) { return approximate_inverse_sqrt(x); }
 __device__ inline double inverse_sqrt(double x) { return 1.0 / sqrt(x); }
 
-// sum_i of[i] t^i with as few operations as there are powers.
+// Returns sum_i of[i] t^i, with as few operations as there are powers of t.
 template <class Real, int terms>
 __device__ Real horner(const Real (&of)[terms], Real t)
 {
@@ -29,7 +29,7 @@ __device__ Real horner(const Real (&of)[terms], Real t)
     return sum;
 }
 
-// The operations of the pair law (pair/pair_law-inl.hpp).
+// The operations policy for the pair law (pair/pair_law-inl.hpp).
 template <class Real_>
 struct LaneOps
 {
@@ -45,7 +45,7 @@ struct LaneOps
     __device__ static Real if_less(Real x, Real y, Real z) { return x < y ? z : 0; }
 };
 
-// to_sum() of base/numerics.hpp with a limit of its own.
+// Returns what to_sum() of base/numerics.hpp would return, but with a limit that the caller sets.
 __device__ inline std::int64_t to_fixed_point(double value, double limit)
 {
     if (!(fabs(value) < limit)) { value = value < 0 ? -limit : limit; }
@@ -59,8 +59,8 @@ __device__ inline void add_to(std::int64_t* sum, std::int64_t value)
     atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
 }
 
-// Sums x, y and z over the lanes that differ in bits `first` and `second` of their number. Lanes with none of these bits set end
-// with x, those with `first` alone with y, those with `second` with z.
+// Returns the sum of x, y or z over the lanes that differ in bits `first` and `second` of their number:
+// the sum of x in lanes with neither bit set, of y with only `first` set, of z with `second` set.
 template <int first, int second, class Sum>
 __device__ Sum scatter_sums(Sum x, Sum y, Sum z, int lane)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel of nonbonded_gpu_kernel.cuh a run's options ask for. Cost: none; each that is named is compiled.
+// Selects the kernel of nonbonded_gpu_kernel.cuh by a run's options, at no cost. Each kernel that is named here is compiled.
 #pragma once
 
 #include "interactions/pair/gpu/nonbonded_gpu_kernel.cuh"
@@ -11,7 +11,7 @@ namespace parhelion::nonbonded_gpu {
 template <class S>
 void run(GpuQueue& queue, const Arguments<typename S::N>& arguments, int shares)
 {
-    if constexpr (S::screened) { leave_shared_memory(queue, pair_kernel<S>, 75); } // to the mesh
+    if constexpr (S::screened) { leave_shared_memory(queue, pair_kernel<S>, 75); } // the mesh kernels use the rest
     launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares, 32}, arguments);
 }
 
@@ -24,8 +24,8 @@ void run_compute(GpuQueue& queue, const Arguments<N>& arguments, int shares, Com
     }
     run<Shape<N, electrostatics, rule, switching, Compute::ForcesEnergiesVirial, cell>>(queue, arguments, shares);
 }
-// Usual options have code of their own. The kernel of nearly every step has no instruction to spare for a test, and a kernel of
-// all laws with energies is more code than the instruction cache holds (bench/gpu/pairs/log.md).
+// Launches the kernel for usual options, which have kernels of their own. The kernel of nearly every step has no instruction
+// to spare for a test, and one kernel of all laws with energies would exceed the instruction cache (bench/gpu/pairs/log.md).
 template <class N, Electrostatics electrostatics, LjRule rule, CellShape cell>
 void run_usual(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
 {
@@ -51,7 +51,7 @@ template <class N, LjRule rule>
 void run_rule(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
 {
     constexpr Electrostatics field = Electrostatics::ReactionField, screened = Electrostatics::Screened;
-    if (arguments.is_low) // and small, so that one kernel does for all options
+    if (arguments.is_low) // low boxes are rare and small, so one kernel serves all options
     {
         constexpr Switching any = Switching::IfAsked;
         if (arguments.law.is_screened)

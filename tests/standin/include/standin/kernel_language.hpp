@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA adds to C++ inside kernels, as words and functions of C++.
+// Declares what CUDA adds to C++ inside kernels, as words and functions of C++.
 #pragma once
 
 #include <standin/threads.hpp>

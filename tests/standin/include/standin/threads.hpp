@@ -20,7 +20,7 @@ enum class BlockMeeting : unsigned char
     Count
 };
 
-// What becomes of the values that the lanes of a group bring (a bit each). `from`: the lane whose value a lane asks for.
+// Says what becomes of the values that the lanes of a group bring (a bit each). `from`: the lane whose value a lane asks for.
 struct Lane
 {
     std::uint64_t value, result;
@@ -34,7 +34,7 @@ struct WarpOperation
     void (*finish)(Lane* lanes, std::uint32_t group);
 };
 
-// Of the running thread. The addresses are good until the thread ends.
+// Returns the index of the running thread. The addresses are good until the thread ends.
 [[gnu::const]] const Index& thread_index();
 [[gnu::const]] const Index& block_index();
 [[gnu::const]] const Index& block_size();

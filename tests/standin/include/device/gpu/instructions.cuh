@@ -59,6 +59,9 @@ inline void store_and_count_release(std::uint64_t* word, std::uint64_t value, st
     std::atomic_ref(*counter).fetch_add(1, std::memory_order_release);
 }
 
+inline void await_kernel_before() {}
+inline void let_next_kernel_begin() {}
+
 inline std::uint64_t global_nanoseconds() { return standin::nanoseconds(); }
 inline unsigned multiprocessor_number() { return standin::multiprocessor(); }
 
