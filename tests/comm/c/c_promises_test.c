@@ -204,7 +204,7 @@ static int members_that_differ_are_all_told(ph_comm* comm, void* data)
     char source[n];
     CHECK(ph_allocate(comm, n, &memory) == PH_SUCCESS);
     CHECK(ph_psend_init(comm, source, 1, n / 2, (me + 1) % ranks, 0, &send) == PH_SUCCESS);
-    int code = ph_start(send); // fails at once if the receiver has told its size already
+    int code = ph_start(send); /* fails at once if the receiver has told its size already */
     CHECK(code == PH_SUCCESS || code == PH_ERROR_BYTES_DIFFER);
     CHECK(ph_precv_init(comm, memory, 1, n, (me + ranks - 1) % ranks, 0, &receive) == PH_SUCCESS);
     code = ph_start(receive);
