@@ -101,7 +101,8 @@ __device__ inline void let_next_kernel_begin()
 
 // --- time and place
 
-// Returns the time (ns) of a clock that all GPUs of a host share. The compiler does not move it across memory accesses.
+// Returns the time (ns) of this GPU's clock. The clocks of two GPUs of a host may differ (trace/align_clocks.hpp). The compiler
+// does not move the reading across memory accesses.
 __device__ inline std::uint64_t global_nanoseconds()
 {
     std::uint64_t ns;

@@ -13,6 +13,7 @@
 #include "engine/host_watch.hpp"
 #include "engine/run_length.hpp"
 #include "engine/unstable_atom.hpp"
+#include "trace/align_clocks.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -419,6 +420,7 @@ std::vector<Timeline> GpuEngine<N>::timelines()
             fmt::format("GPU {}, {}", ranks_.layout().queue(static_cast<int>(timelines.size())).device(), plan_.kernel);
         timelines.push_back(timeline_of_blocks(name, kernels, records));
     }
+    align_clocks(timelines);
     return timelines;
 }
 
