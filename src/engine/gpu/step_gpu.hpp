@@ -137,27 +137,30 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
         if (r.has_cell) { flags.repartition ? r.listed.keep(bonded_branch, r.state) : r.listed.check(bonded_branch, r.state); }
     }
     // Of branches that begin together, the one queued first begins 1.6 us before the others, and its blocks take the free
-    // places. So forces for which other ranks wait come before forces among home atoms. The pairs of home atoms fill the
-    // GPU, and their bonded forces fill the rest. The mesh is a chain of short kernels and begins before the pairs.
+    // places. The mesh is a chain of short kernels, which lasts longest if there are few atoms, so it comes first. Forces for
+    // which other ranks wait come before forces among home atoms. The pairs of home atoms fill the GPU, and their bonded
+    // forces fill the rest.
     if (flags.repartition) { co_await plan_exchange(r, compute); } // S B; halo positions came with the atoms
     else { co_await exchange_coordinates(r); }                     // X: halo positions
     const Done halo_x = nonlocal.done();
-    if (r.cell.zones() > 1) { compute_nonbonded(nonlocal, r, PairPart::Nonlocal, list_age, compute); }               // L: halo
-    if (has_bonded) { compute_bonded(bonded_branch.after(halo_x), r.bonded, PairPart::Nonlocal, r.state, compute); } // B: halo
     if (has_mesh)
     {
         mesh_branch.after(with_halo_atoms ? halo_x : atoms);
         co_await compute_mesh(r, compute, flags.mesh); // M: mesh forces
     }
+    if (r.cell.zones() > 1) { compute_nonbonded(nonlocal, r, PairPart::Nonlocal, list_age, compute); }               // L: halo
+    if (has_bonded) { compute_bonded(bonded_branch.after(halo_x), r.bonded, PairPart::Nonlocal, r.state, compute); } // B: halo
     if (r.has_cell)
     {
         compute_nonbonded(queue, r, PairPart::Local, list_age, compute); // L: pairs of home atoms
         add_electric_field(queue, r.field, step_offset, r.state);
         add_acceleration(queue, r.acceleration, r.state);
     }
-    if (has_bonded)
+    if (has_bonded || with_halo_atoms)
     {
-        compute_bonded(background.after(atoms), r.bonded, PairPart::Local, r.state, compute); // B: bonded terms of home atoms
+        background.after(atoms);
+        if (has_bonded) { compute_bonded(background, r.bonded, PairPart::Local, r.state, compute); } // B: terms of home atoms
+        if (with_halo_atoms) { r.mesh->check(background, r.state); }
         queue.after(background.done());
     }
     if (has_mesh)

@@ -214,7 +214,7 @@ RankProgram GpuVisitorsMesh<N>::compute(GpuQueue& queue, GpuState<N>& state, Com
     spectrum_.solve(queue, state, compute);
     co_await all_are_here;
     spectrum_.find_potentials(queue, potentials_.data());
-    gather_forces(queue, visitors_, parameters_, MeshAtomsOf::Home, potential_planes_.data(), 1);
+    gather_forces(queue, visitors_, parameters_, MeshAtomsOf::Home, potential_planes_.data(), 1, spectrum_.begins_early());
     send_back(queue);
     co_await all_are_here; // ranks with atoms add the forces
 }

@@ -119,7 +119,13 @@ std::size_t gpu_mesh_bytes(const MeshSetup& setup)
 template <class N>
 GpuMeshMemory make_gpu_mesh_memory(GpuWorld& world, const MeshSetup& setup, std::size_t slots)
 {
-    GpuMeshMemory memory{.setup = setup, .charges = {}, .there = {}, .back = {}, .potentials = {}, .visits = {}};
+    GpuMeshMemory memory{.setup = setup,
+                         .shares_gpus = world.ranks_share_gpus(),
+                         .charges = {},
+                         .there = {},
+                         .back = {},
+                         .potentials = {},
+                         .visits = {}};
     const std::vector<int> with_atoms = ranks_from(0, setup.cut.first_mesh_rank),
                            with_mesh = ranks_from(setup.cut.first_mesh_rank, setup.cut.ranks());
     // The channels have no credits: docs/design/communication.md says why; models mesh_exchange.pml, mesh_dedicated.pml.

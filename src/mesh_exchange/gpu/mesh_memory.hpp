@@ -58,6 +58,7 @@ struct GpuVisits
 struct GpuMeshMemory
 {
     MeshSetup setup;
+    bool shares_gpus = false; // true if some ranks share a GPU
     // The channels of each exchange. Empty if the method has no such exchange.
     std::optional<GpuPeerEnds> charges, there, back, potentials;
     std::optional<GpuVisits> visits;

@@ -93,17 +93,18 @@ public:
 
     bool takes_halo_atoms() const override { return true; }
     void after_repartition(GpuQueue& queue, GpuState<N>& state) override { limits_.follow(queue, state); }
+    void check(GpuQueue& queue, GpuState<N>& state) override { limits_.check(queue, state); }
 
     RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) override
     {
-        limits_.check(queue, state);
         spread_charges(queue, state, parameters_, MeshAtomsOf::Everybody, charge_planes_.data());
         spectrum_.send(queue, charges_.data());
         co_await all_are_here;
         spectrum_.solve(queue, state, compute);
         co_await all_are_here;
         spectrum_.find_potentials(queue, potentials_.data());
-        gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data(), weights.first);
+        gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data(), weights.first,
+                      spectrum_.begins_early());
     }
     void add_rest(GpuQueue&, const MeshWeights&, GpuState<N>&) override
     {

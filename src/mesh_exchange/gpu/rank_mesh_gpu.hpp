@@ -44,6 +44,9 @@ public:
     virtual bool takes_halo_atoms() const { return false; }
     // Call it after atoms have changed owner and order and a new halo exists.
     virtual void after_repartition(GpuQueue&, GpuState<N>&) {}
+    // Queues a check, for a mesh that takes halo atoms. It raises a flag if another rank lacks an atom of this rank that it
+    // needs. Call it in each step in which compute() is called, on any queue; it may run beside compute().
+    virtual void check(GpuQueue&, GpuState<N>&) {}
 };
 
 // Makes the mesh of a lone rank. Waits for the GPU.

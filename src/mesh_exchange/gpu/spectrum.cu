@@ -19,13 +19,27 @@ enum Kernel : std::size_t
 
 std::size_t size_of(const mesh::PlaneRange& range) { return static_cast<std::size_t>(range.count); }
 
+// The exchange policy of kernels that are launched early.
+struct EarlyPeers : PeerExchange
+{
+};
+
 } // namespace
+
+template <>
+struct ExchangeGrants<EarlyPeers>
+{
+    static constexpr int most_radix = mesh_transforms::small_radix;
+    static constexpr bool begins_early = true;
+};
 
 template <class N>
 GpuMeshSpectrum<N>::GpuMeshSpectrum(GpuQueue& queue, const GpuMeshMemory& memory, int rank)
     : memory_(memory), rank_(rank),
       transforms_(queue, memory.setup.parameters, memory.setup.cut.planes[static_cast<std::size_t>(rank)].count)
 {
+    // A kernel that is launched early keeps its places while it waits, which a rank on the same GPU may need to send.
+    begins_early_ = !memory.shares_gpus && queue.launches_early() && transforms_.has_radices_up_to(mesh_transforms::small_radix);
     const MeshCut& cut = memory.setup.cut;
     const auto here = static_cast<std::size_t>(rank);
     const auto nx = static_cast<std::size_t>(cut.points[0]), kz = static_cast<std::size_t>(cut.points[2] / 2 + 1);
@@ -78,9 +92,21 @@ PeerExchange GpuMeshSpectrum<N>::exchange(std::size_t kernel, const std::optiona
 }
 
 template <class N>
+template <class Body>
+void GpuMeshSpectrum<N>::with_policy(const PeerExchange& exchange, Body&& body)
+{
+    if constexpr (GpuMeshTransforms<N>::has_two_passes)
+    {
+        if (begins_early_) { return body(EarlyPeers{exchange}); }
+    }
+    body(exchange);
+}
+
+template <class N>
 void GpuMeshSpectrum<N>::send(GpuQueue& queue, ChargeSum* charges)
 {
-    transforms_.forward(queue, charges, there_.data(), exchange(forward, {}, memory_.there));
+    with_policy(exchange(forward, {}, memory_.there),
+                [&](const auto& policy) { transforms_.forward(queue, charges, there_.data(), policy); });
 }
 
 template <class N>
@@ -88,14 +114,16 @@ void GpuMeshSpectrum<N>::solve(GpuQueue& queue, GpuState<N>& state, Compute comp
 {
     const MeshCut& cut = memory_.setup.cut;
     const auto here = static_cast<std::size_t>(rank_);
-    transforms_.solve(queue, {cut.rows[here], cut.sums[here], from_.data(), to_.data()}, state, compute,
-                      exchange(along_x, memory_.there, memory_.back));
+    with_policy(exchange(along_x, memory_.there, memory_.back), [&](const auto& policy) {
+        transforms_.solve(queue, {cut.rows[here], cut.sums[here], from_.data(), to_.data()}, state, compute, policy);
+    });
 }
 
 template <class N>
 void GpuMeshSpectrum<N>::find_potentials(GpuQueue& queue, Real* potentials)
 {
-    transforms_.backward(queue, back_.data(), potentials, exchange(backward, memory_.back, {}));
+    with_policy(exchange(backward, memory_.back, {}),
+                [&](const auto& policy) { transforms_.backward(queue, back_.data(), potentials, policy); });
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuMeshSpectrum<N>;

@@ -28,16 +28,22 @@ public:
     void send(GpuQueue& queue, ChargeSum* charges); // sets charges to zero afterwards
     void solve(GpuQueue& queue, GpuState<N>& state, Compute compute);
     void find_potentials(GpuQueue& queue, Real* potentials);
+    // Returns true if each of these kernels is launched early, and the kernel after them may be: LaunchShape::begins_early.
+    bool begins_early() const { return begins_early_; }
 
 private:
     using Complex = GpuComplex<Real>;
 
     PeerExchange exchange(std::size_t kernel, const std::optional<GpuPeerEnds>& receives,
                           const std::optional<GpuPeerEnds>& sends);
+    // Calls body with the exchange policy of the kernels.
+    template <class Body>
+    void with_policy(const PeerExchange& exchange, Body&& body);
 
     const GpuMeshMemory& memory_;
     int rank_;
     GpuMeshTransforms<N> transforms_;
+    bool begins_early_ = false;
     DeviceBuffer<Complex> own_;                 // the part that stays on this rank, [plane][row][kz], in both directions
     DeviceBuffer<PlaneRow<Real>> there_, back_; // [y]: where rows of this rank's planes go, and come back
     DeviceBuffer<const Complex*> from_;         // [x]: address of the rows that this rank solves

@@ -385,110 +385,126 @@ __device__ SumsOfRows add_up(const PrunedRows& rows)
     return {up_to_lane(lane < share_warps ? pieces[lane][31] : RowSum{}), pieces};
 }
 
-// The row in which a cost is reached, and the sums over the rows before it. Precondition: 0 < cost <= total cost.
-struct FoundRow
+// Returns the sums over all rows before row r. All lanes of a warp call it.
+__device__ RowSum sum_before(const PrunedRows& rows, const SumsOfRows& sums, int r)
 {
-    int row;
-    RowSum before;
-};
-__device__ FoundRow find_row(const PrunedRows& rows, const SumsOfRows& sums, unsigned long long cost)
-{
-    const int lane = threadIdx.x % 32;
-    RowSum before{};
-    // `pass` counts the lanes, in order, whose rows end before the cost.
-    const auto pass = [&](RowSum sum) {
-        sum += before;
-        const int passed = __popc(lanes_where(sum.cost < cost));
-        if (passed > 0) { before = sum_from_lane(sum, passed - 1); }
-        return passed;
-    };
-    const int part = pass(sums.parts), piece = pass(sums.pieces[part][lane]);
-    for (int first = part * rows.part + piece * rows.piece;; first += 32)
+    const int lane = threadIdx.x % 32, part = r / rows.part, piece = r % rows.part / rows.piece;
+    RowSum before = part > 0 ? sum_from_lane(sums.parts, part - 1) : RowSum{};
+    if (piece > 0) { before += sums.pieces[part][piece - 1]; }
+    for (int first = part * rows.part + piece * rows.piece; first < r; first += 32)
     {
-        const int passed = pass(up_to_lane(rows.sum(first + lane)));
-        if (passed < 32) { return {first + passed, before}; }
+        const RowSum sum = first + lane < r ? rows.sum(first + lane) : RowSum{};
+        before += {sum_of_lanes(static_cast<std::uint32_t>(sum.cost)), __popc(lanes_where(sum.busy != 0))};
     }
+    return before;
 }
 
-// Returns how many entries of a row end before `cost`, counted from the begin of the row.
-__device__ int entries_within(const GpuPairRow& row, const PairWord* pruned, std::uint32_t cost)
+// The shares of a list. Share s begins where the cost before(s) is reached, at the earliest in the first row that has entries.
+// Shares from division.used on have no work: they begin where the list ends.
+struct Shares
+{
+    Division division;
+    unsigned long long cost; // of the list
+
+    __device__ unsigned long long before(unsigned s) const { return max(cost_before_share(s, division, cost), 1ull); }
+    // Returns the first share with before(s) > done, or division.used. All lanes of a warp call it.
+    __device__ unsigned first_after(unsigned long long done) const
+    {
+        constexpr float last = 0.3f, whole = 0.5f + last; // as in cost_before_share(), which is inverted here
+        const float part = static_cast<float>(done) / static_cast<float>(cost);
+        const float share = division.shrinking ? 1 + last - sqrtf(fmaxf(0.0f, (1 + last) * (1 + last) - 2 * whole * part)) : part;
+        // The guess is off by less than a share. The lanes try the shares around it, and go on if none of them is the first.
+        const int lane = threadIdx.x % 32, used = static_cast<int>(division.used);
+        for (int first = max(static_cast<int>(share * static_cast<float>(used)) - 16, 0);;)
+        {
+            const int s = first + lane;
+            const std::uint32_t later = lanes_where(s >= used || before(static_cast<unsigned>(s)) > done);
+            if (later == 0) { first += 32; }
+            else if ((later & 1) != 0 && first > 0) { first = max(first - 31, 0); }
+            else { return static_cast<unsigned>(min(first + __ffs(static_cast<int>(later)) - 1, used)); }
+        }
+    }
+};
+
+// Returns to each lane with is_wanted how many entries of a row end before its `cost`, counted from the begin of the row. All
+// lanes of a warp call it.
+__device__ int entries_within(const GpuPairRow& row, const PairWord* pruned, std::uint32_t cost, bool is_wanted)
 {
     constexpr int each = 4; // entries that a lane takes at a time
     const int lane = threadIdx.x % 32;
+    const std::uint32_t wanted = lanes_where(is_wanted);
     std::uint32_t before = row_cost;
     int within = 0;
-    for (int first = lane * each; any_lane(first < row.pruned && before <= cost); first += 32 * each)
+    for (int first = 0; first < row.pruned && any_lane(is_wanted && before <= cost); first += 32 * each)
     {
-        std::uint32_t of_entry[each], sum = 0;
+        std::uint32_t end[each], sum = 0; // end: cost of this lane's entries up to and including each
         for (int k = 0; k < each; ++k)
         {
-            const int e = first + k;
-            of_entry[k] = e < row.pruned ? cost_of(pruned[row.begin + e], e < row.masked) : 0;
-            sum += of_entry[k];
+            const int e = first + lane * each + k;
+            sum += e < row.pruned ? cost_of(pruned[row.begin + e], e < row.masked) : 0;
+            end[k] = sum;
         }
-        const std::uint32_t up_to = up_to_lane(sum);
-        std::uint32_t end = before + up_to - sum;
-        for (const std::uint32_t c : of_entry)
+        const int here = min(max(row.pruned - first - lane * each, 0), each); // number of this lane's entries
+        const std::uint32_t up_to = up_to_lane(sum), below = before + up_to - sum;
+        for (std::uint32_t left = wanted; left != 0; left &= left - 1)
         {
-            end += c;
-            if (c > 0 && end <= cost) { ++within; }
+            const int of = __ffs(static_cast<int>(left)) - 1;
+            const std::uint32_t most = from_lane(cost, of);
+            int ended = 0;
+            for (int k = 0; k < each; ++k) { ended += __popc(lanes_where(k < here && below + end[k] <= most)); }
+            if (lane == of) { within += ended; }
         }
         before += from_lane(up_to, 31);
     }
-    return sum_of_lanes(within);
+    return within;
 }
 
-// Returns the share that begins after `cost`, at the earliest in the first row that
-// has entries. All lanes of a warp call it. Precondition: some row has entries.
-__device__ PairShare share_from(const PrunedRows& rows, const SumsOfRows& sums, const PairWord* pruned, unsigned long long cost)
+// Stores the shares that begin in a row. `before`: the sums over the rows before it. All lanes of a warp call it.
+__device__ void cut_row(const GpuPairRow& row, const RowSum& before, const RowSum& own, const PairWord* pruned,
+                        const Shares& shares, int count, PairShare* share)
 {
-    const unsigned long long reached = max(cost, 1ull);
-    const FoundRow found = find_row(rows, sums, reached);
-    const GpuPairRow row = rows.row[found.row];
-    return {row, {found.before.busy, entries_within(row, pruned, static_cast<std::uint32_t>(reached - found.before.cost))}};
-}
-
-// Appends those of 32 rows that have entries to busy_rows, after all earlier such rows. All lanes of a warp call it.
-__device__ void gather_rows(const PrunedRows& rows, const SumsOfRows& sums, int first, GpuPairRow* busy_rows)
-{
-    const int lane = threadIdx.x % 32, part = first / rows.part, piece = first % rows.part / rows.piece;
-    int before = part > 0 ? from_lane(sums.parts.busy, part - 1) : 0;
-    if (piece > 0) { before += sums.pieces[part][piece - 1].busy; }
-    for (int r = part * rows.part + piece * rows.piece; r < first; r += 32)
+    const int lane = threadIdx.x % 32;
+    const unsigned long long end = before.cost + own.cost;
+    for (unsigned first = shares.first_after(before.cost); first < shares.division.used; first += 32)
     {
-        before += __popc(lanes_where(rows.sum(r + lane).busy));
+        const unsigned s = first + static_cast<unsigned>(lane);
+        const unsigned long long reached = shares.before(s);
+        const bool is_here = s < shares.division.used && reached <= end;
+        const int entry = entries_within(row, pruned, static_cast<std::uint32_t>(reached - before.cost), is_here);
+        if (is_here) { share[s] = {row, {before.busy, entry}}; }
+        if (lanes_where(is_here) != all_lanes_mask) { break; }
     }
-    const bool is_busy = rows.sum(first + lane).busy != 0;
-    const int place = before + __popc(lanes_where(is_busy) & ((1u << lane) - 1));
-    if (is_busy) { busy_rows[place] = rows.row[first + lane]; }
+    if (end < shares.cost) { return; } // a later row has entries
+    const PairShare empty = {row, {before.busy, row.pruned}};
+    for (int s = static_cast<int>(shares.division.used) + lane; s <= count; s += 32) { share[s] = empty; }
 }
 
 // Purpose        divides the list into shares, and gathers the rows that have entries
-// Work           by blocks that each add up the cost of all rows; then a warp per share, and one for the end, finds the row and
-//                entry of the share, 128 at a time, and a warp per 32 rows gathers
-// Reads/Writes   rows, their costs, pruned entries / shares, busy_rows
+// Work           by a warp per row, which finds the shares that begin in the row; each block adds up the costs of all rows
+// Reads/Writes   rows, their costs, pruned entries / shares and one for the end, busy_rows
 // Orders         no memory accesses; the order of the stream suffices
 // Requires       a pruned list
-// Cost           latency: some five dependent loads, and four bytes per row and block
+// Cost           latency: some three dependent loads, and four bytes per row and block
 __global__ void __launch_bounds__(32 * share_warps, 3)
-    cut_shares_kernel(BlockTrace tracing, PrunedRows rows, const PairWord* pruned, int shares, ListKind list, PairShare* share,
+    cut_shares_kernel(BlockTrace tracing, PrunedRows rows, const PairWord* pruned, int count, ListKind list, PairShare* share,
                       GpuPairRow* busy_rows)
 {
     const BlockSpan span(tracing);
 
+    const int r = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+    const GpuPairRow row = r < rows.count ? rows.row[r] : GpuPairRow{}; // loaded while costs are
+    const RowSum own = rows.sum(r);
     const SumsOfRows sums = add_up(rows);
-    const int warp = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (warp <= shares)
+    const unsigned long long cost = from_lane(sums.parts.cost, 31);
+    if (cost == 0) // no row has entries
     {
-        const unsigned long long all = from_lane(sums.parts.cost, 31);
-        const Division division = divide(all, static_cast<unsigned>(shares), list);
-        const unsigned long long before = cost_before_share(static_cast<unsigned>(warp), division, all);
-        const PairShare mine = all > 0 ? share_from(rows, sums, pruned, before) : PairShare{};
-        if (lane == 0) { share[warp] = mine; }
+        for (int s = blockIdx.x * blockDim.x + threadIdx.x; s <= count; s += gridDim.x * blockDim.x) { share[s] = {}; }
         return;
     }
-    const int first = (warp - shares - 1) * 32;
-    if (first < rows.count) { gather_rows(rows, sums, first, busy_rows); }
+    if (own.busy == 0) { return; }
+    const RowSum before = sum_before(rows, sums, r);
+    if (lane == 0) { busy_rows[before.busy] = row; }
+    cut_row(row, before, own, pruned, {divide(cost, static_cast<unsigned>(count), list), cost}, count, share);
 }
 
 } // namespace
@@ -510,8 +526,7 @@ void prune_pair_list(GpuQueue& queue, const GpuState<N>& state, double cutoff, G
     const auto kernel = state.is_tilted ? (are_few ? prune_kernel<N, true, of_few> : prune_kernel<N, true, of_many>)
                                         : (are_few ? prune_kernel<N, false, of_few> : prune_kernel<N, false, of_many>);
     launch(queue, Phase::PairList, kernel, {superclusters, 32 * (are_few ? of_few : of_many)}, arguments, state.xq.data());
-    const std::size_t warps = list.shares.size() + (state.superclusters() + 31) / 32;
-    launch(queue, Phase::PairList, cut_shares_kernel, one_thread_each(warps * 32, 32 * share_warps),
+    launch(queue, Phase::PairList, cut_shares_kernel, one_thread_each(state.superclusters() * 32, 32 * share_warps),
            PrunedRows(list, superclusters), list.pruned.data(), list.share_count(),
            ListKind{list.part, list.is_all, list.is_beside_mesh}, list.shares.data(), list.busy_rows.data());
 }

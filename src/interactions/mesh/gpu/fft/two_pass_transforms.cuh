@@ -81,10 +81,10 @@ __global__ void __launch_bounds__(is_small<Exchange> ? small_plane_threads : mos
     using Complex = GpuComplex<Real>;
 
     constexpr int most = ExchangeGrants<Exchange>::most_radix;
-    if (a.planes == 0) { return exchange.end(); }
     const PlaneAreas<Real> areas(a);
     const int ny = a.y.points, nz = a.z.points, pairs = (ny + 1) / 2;
     await_kernel_before(), let_next_kernel_begin();
+    if (a.planes == 0) { return exchange.end(); }
     mesh::ChargeSum<N>* const of_plane = charges + static_cast<std::int64_t>(blockIdx.x) * ny * nz;
     __syncthreads();
     with_radix<most>(a.z.first, [&](auto radix) {
