@@ -20,15 +20,27 @@ Put put_to(std::size_t signal, Word epoch, const std::byte* data = nullptr)
     return {.source = 0, .destination = 1, .offset = 0, .data = data, .bytes = 1, .signal = signal, .epoch = epoch};
 }
 
-// What is done with puts, in words.
+// What is done with puts, in words. The thread waits in its first call until go_on(): so the test adds the other puts before any
+// of them is due, however long that takes.
 struct Deeds
 {
     DelayedPuts::Calls calls()
     {
-        return {.deliver = [this](const Put& put) { done.push_back(fmt::format("signal {} {}", put.signal, put.epoch)); },
-                .copy = [this](const Put& put) { done.push_back(fmt::format("payload {} {}", put.signal, put.epoch)); }};
+        return {.deliver = [this](const Put& put) { note("signal", put); },
+                .copy = [this](const Put& put) { note("payload", put); }};
+    }
+    void note(const char* what, const Put& put)
+    {
+        may_go_on.wait(false);
+        done.push_back(fmt::format("{} {} {}", what, put.signal, put.epoch));
+    }
+    void go_on()
+    {
+        may_go_on = true;
+        may_go_on.notify_all();
     }
     std::vector<std::string> done; // of the thread, until the puts have ended
+    std::atomic<bool> may_go_on{false};
 };
 
 // From the first message's publication until the one rank that receives any has received all.
@@ -71,12 +83,14 @@ TEST(DelayedPuts, come_when_they_are_due_and_in_order_to_one_slot)
     {
         DelayedPuts puts("test", HelperNeeds::Turns, deeds.calls());
         const auto now = Clock::now();
+        puts.add(put_to(4, 1), now, now); // the thread waits in this one
         puts.add(put_to(5, 1), now + 30ms, now + 30ms);
         puts.add(put_to(6, 1), now + 20ms, now + 20ms); // overtakes
         puts.add(put_to(5, 2), now + 10ms, now + 10ms); // must not
         EXPECT_EQ(puts.overlaps(), 1);
+        deeds.go_on();
     }
-    EXPECT_EQ(deeds.done, (std::vector<std::string>{"signal 6 1", "signal 5 1", "signal 5 2"}));
+    EXPECT_EQ(deeds.done, (std::vector<std::string>{"signal 4 1", "signal 6 1", "signal 5 1", "signal 5 2"}));
 }
 
 TEST(DelayedPuts, bring_the_payload_before_its_signal)
@@ -86,8 +100,9 @@ TEST(DelayedPuts, bring_the_payload_before_its_signal)
     {
         DelayedPuts puts("test", HelperNeeds::Turns, deeds.calls());
         const auto now = Clock::now();
-        puts.add(put_to(5, 1, &data), now, now + 20ms);
+        puts.add(put_to(5, 1, &data), now, now + 1s); // a signal that is due when the thread comes is not sent by itself
         puts.add(put_to(6, 1), now + 10ms, now + 10ms);
+        deeds.go_on();
     }
     EXPECT_EQ(deeds.done, (std::vector<std::string>{"payload 5 1", "signal 6 1", "signal 5 1"}));
 }
@@ -95,6 +110,7 @@ TEST(DelayedPuts, bring_the_payload_before_its_signal)
 TEST(DelayedPuts, may_come_twice_as_signals)
 {
     Deeds deeds;
+    deeds.go_on();
     {
         DelayedPuts puts("test", HelperNeeds::Turns, deeds.calls());
         puts.add(put_to(5, 1), Clock::now(), Clock::now(), 1ms);

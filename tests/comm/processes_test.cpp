@@ -26,6 +26,9 @@ namespace {
 
 using Body = std::function<int(std::unique_ptr<Bootstrap>)>;
 
+// Half the deadline of ranks: none of them has waited for it, however busy the machine is.
+constexpr auto at_once = 30s;
+
 std::int64_t number_in(const char* variable, std::int64_t otherwise)
 {
     const char* const asked = std::getenv(variable);
@@ -256,7 +259,7 @@ TEST(Processes, that_are_killed_are_named_and_all_others_end)
                 throw;
             }
         });
-        EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+        EXPECT_LT(std::chrono::steady_clock::now() - start, at_once);
         EXPECT_THAT(error, MatchesRegex(ranks_of_each == 1
                                             ? "The process of rank 2 \\([0-9]+\\) was killed by signal 9 \\(Killed\\)\\."
                                             : "The process of ranks 4 to 5 \\([0-9]+\\) was killed by signal 9 \\(Killed\\)\\."));
@@ -284,7 +287,7 @@ TEST(Processes, that_stay_stopped_are_named_and_killed)
                                                if (c.rank() == 1 && round == 5) { std::raise(SIGSTOP); }
                                                return true;
                                            }));
-    EXPECT_LT(std::chrono::steady_clock::now() - start, options.deadline + 5s);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, at_once);
     EXPECT_THAT(error, MatchesRegex("The process of rank 1 \\([0-9]+\\) has been stopped for 0.3 s\\."));
     EXPECT_EQ(Traces(), before);
 }
@@ -321,7 +324,7 @@ TEST(Processes, that_do_not_end_after_a_failure_are_killed)
         return 0;
     });
     EXPECT_EQ(error, "too hot");
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, at_once);
     EXPECT_EQ(Traces(), before);
 }
 
@@ -376,7 +379,7 @@ TEST(Processes, end_with_their_launcher)
     ::kill(launcher, SIGKILL);
     ::waitpid(launcher, nullptr, 0);
     pollfd watched{ends[0], POLLIN, 0};
-    const bool have_ended = ::poll(&watched, 1, 5000) == 1 && (watched.revents & POLLHUP) != 0;
+    const bool have_ended = ::poll(&watched, 1, 30000) == 1 && (watched.revents & POLLHUP) != 0;
     EXPECT_TRUE(have_ended);
     for (const Word id : *ids)
     {
@@ -410,7 +413,7 @@ TEST(Processes, killed_at_any_moment_end_all_and_leave_nothing)
                 }
                 return ring(std::move(bootstrap));
             });
-        EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+        EXPECT_LT(std::chrono::steady_clock::now() - start, at_once);
         EXPECT_THAT(error, HasSubstr("The process of rank " + std::to_string(victim) + " "));
         EXPECT_THAT(error, HasSubstr("was killed by signal 9 (Killed)."));
     }

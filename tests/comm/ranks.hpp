@@ -253,8 +253,8 @@ inline void on_worlds(Carrier carrier, PeerAccess access, int ranks, const std::
 {
     if (is_of_host(carrier)) { return be_ranks(network_of_host(carrier, access, std::make_unique<ThreadsBootstrap>(ranks))); }
     Apart apart(ranks);
-    // Signs of life of a busy machine: their deadline is not below a second.
-    const std::chrono::nanoseconds patience = std::max<std::chrono::nanoseconds>(deadline, std::chrono::seconds(1));
+    // On a busy machine ranks may take seconds to connect with each other, and to say that they are alive.
+    const std::chrono::nanoseconds patience = std::max<std::chrono::nanoseconds>(deadline, std::chrono::seconds(10));
     const int port = carrier == Carrier::Calls ? 0 : free_port();
     run_ranks(
         {0, ranks},

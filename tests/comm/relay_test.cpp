@@ -157,9 +157,11 @@ std::array<Ended, 2> ends_with(Way way, const Attack& attack, bool is_hidden)
     const pid_t he = ::fork();
     if (he == 0) { relay(listeners.front().get(), *called, attack); }
     detour = {0, port, way, &*called, is_hidden};
-    const pid_t rank_0 = start((*ends)[0], [&] { be_rank(options_of(2, 0, port), ring_for_ever); });
+    const pid_t rank_0 =
+        start((*ends)[0], [&] { be_rank(options_of(2, 0, port), [](auto met) { ring_for_ever(std::move(met)); }); });
     detour.relay = address_of(listeners.front().get()).port;
-    const pid_t rank_1 = start((*ends)[1], [&] { be_rank(options_of(2, 1, port), ring_for_ever); });
+    const pid_t rank_1 =
+        start((*ends)[1], [&] { be_rank(options_of(2, 1, port), [](auto met) { ring_for_ever(std::move(met)); }); });
     detour = {};
     const auto since = std::chrono::steady_clock::now();
     for (const pid_t rank : {rank_0, rank_1})

@@ -16,7 +16,7 @@ using namespace parhelion::test;
 
 namespace {
 
-constexpr auto deadline = std::chrono::milliseconds(700);
+constexpr auto deadline = std::chrono::milliseconds(1500); // a rank that is only late on a busy machine must not count as lost
 
 // How a run of four ranks ended whose rank 1 loses its put of this number, counted from the beginning.
 std::vector<std::string> errors_with_lost(std::int64_t put, HaloMethod halo)
@@ -77,7 +77,7 @@ std::vector<std::string> errors_with_lost(std::int64_t put, HaloMethod halo)
 
 TEST(LostSignal, ends_the_run_on_every_rank_with_one_error)
 {
-    const std::regex timed_out("Rank [0-3] timed out after 0.7 s waiting for (a message|a free slot) from rank [0-3]: channel "
+    const std::regex timed_out("Rank [0-3] timed out after 1.5 s waiting for (a message|a free slot) from rank [0-3]: channel "
                                "'[a-z ]+(, pulse [0-9])?', epoch expected [0-9]+, seen [0-9]+, credit [0-9]+, in step [0-9]+\\.");
     for (const HaloMethod halo : {HaloMethod::StagedHost, HaloMethod::StagedFused, HaloMethod::Direct})
     {

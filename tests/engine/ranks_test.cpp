@@ -325,7 +325,7 @@ TEST(Ranks, wait_for_an_observer_that_takes_longer_than_any_of_them_may)
         void checkpoint(SavedState&&) override { take_long(3); }
         void take_long(std::size_t kind) // once of each kind
         {
-            if (calls[kind]++ == 0) { std::this_thread::sleep_for(std::chrono::milliseconds(1200)); }
+            if (calls[kind]++ == 0) { std::this_thread::sleep_for(std::chrono::milliseconds(2500)); }
         }
         std::array<int, 4> calls{};
     } slow;
@@ -333,7 +333,7 @@ TEST(Ranks, wait_for_an_observer_that_takes_longer_than_any_of_them_may)
     data.parameters.list_interval = 5;
     data.parameters.compressed_out = 10;
     SimulationOptions options = options_for({2, 1, 1}, HaloMethod::Direct, 1, Precision::Mixed);
-    options.comm_timeout = std::chrono::milliseconds(400); // more than a busy machine keeps a rank from running
+    options.comm_timeout = std::chrono::seconds(1); // more than a busy machine keeps a rank from running
     Simulation simulation = simulate_on(data, options);
     EXPECT_EQ(simulation.run(20, slow, never).steps, 20);
     EXPECT_EQ(slow.calls, (std::array<int, 4>{3, 21, 5, 1}));

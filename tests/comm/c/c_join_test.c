@@ -65,6 +65,7 @@ static int join_as(int world, int rank, int of, const ph_options* options, ph_co
     return ph_init(&board->ids[world], rank, of, options, comm);
 }
 
+/* Of tests that wait for the deadline. Others take the default: a busy machine may need seconds to join. */
 static const ph_options short_waits = {.size = sizeof(ph_options), .deadline_seconds = 2};
 
 /* A sum, and a ring in which each sends from its own memory. */
@@ -268,7 +269,7 @@ static int without_one_that_has_died(int rank)
 {
     ph_comm* comm = NULL;
     int code;
-    CHECK(join_as(0, rank, ranks, &short_waits, &comm) == PH_SUCCESS && ph_barrier(comm) == PH_SUCCESS);
+    CHECK(join_as(0, rank, ranks, NULL, &comm) == PH_SUCCESS && ph_barrier(comm) == PH_SUCCESS);
     if (rank == 2) { _exit(0); }
     code = ph_barrier(comm);
     CHECK(code == PH_ERROR_PEER_LOST);
@@ -305,12 +306,12 @@ static int killed_while_joining(int world, long microseconds, const ph_options* 
     return waitpid(child, &status, 0) == child && WIFSIGNALED(status) ? 0 : 1;
 }
 
-/* Rank 2 is killed while all wait for rank 3: all are told, before the deadline. */
+/* Rank 2 is killed while all wait for rank 3: all are told, before the deadline. By then it has come, also on a busy machine. */
 static int without_one_that_dies_while_others_are_awaited(int rank)
 {
-    const ph_options options = {.size = sizeof options, .deadline_seconds = 20};
+    const ph_options options = {.size = sizeof options, .deadline_seconds = 60};
     ph_comm* comm = NULL;
-    if (rank == 2) { return killed_while_joining(0, 500000, &options); }
+    if (rank == 2) { return killed_while_joining(0, 3000000, &options); }
     if (rank == 3) { return 0; }
     CHECK(join_as(0, rank, ranks, &options, &comm) == PH_ERROR_PEER_LOST && comm == NULL);
     CHECK(strstr(ph_error_message(), "rank 2") != NULL);
@@ -421,7 +422,7 @@ static int with_one_that_stops_all(int rank)
 
 static int with_options_that_differ(int rank)
 {
-    ph_options options = short_waits;
+    ph_options options = {.size = sizeof options};
     ph_comm* comm = NULL;
     int code;
     options.memory_bytes = rank == 3 ? 1 << 21 : 1 << 20;

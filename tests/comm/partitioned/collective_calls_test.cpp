@@ -537,7 +537,7 @@ TEST(CollectiveCallFaults, a_rank_that_is_missing_is_named)
     for (const bool has_ended : {false, true})
     {
         WorldOptions options;
-        options.deadline = std::chrono::milliseconds(has_ended ? 20000 : 300);
+        options.deadline = std::chrono::seconds(has_ended ? 20 : 1);
         World world(thread_network(3), options);
         std::vector<std::string> texts;
         const auto ends = outcomes(world, [&](Communicator& c) {
@@ -576,7 +576,7 @@ TEST(CollectiveCallFaults, a_rank_that_is_missing_is_named)
                 texts.emplace_back(e.what());
             }
         }
-        const std::string told = has_ended ? " waits for rank 1" : " timed out after 0.3 s waiting for rank ";
+        const std::string told = has_ended ? " waits for rank 1" : " timed out after 1 s waiting for rank ";
         const bool is_first = texts[0].find(told) != std::string::npos;
         EXPECT_NE(texts[is_first ? 0 : 2].find(told), std::string::npos) << texts[0] << "\n" << texts[2];
         EXPECT_NE(texts[is_first ? 0 : 2].find("all-reduce by sum of 100000 double over ranks 0 1 2"), std::string::npos);

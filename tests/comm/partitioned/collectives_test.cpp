@@ -443,7 +443,7 @@ namespace {
 std::vector<std::string> ends_of(const std::function<void(Member&, std::uint64_t epoch)>& of_rank_1)
 {
     WorldOptions options;
-    options.deadline = std::chrono::milliseconds(200);
+    options.deadline = std::chrono::seconds(1); // more than a busy machine keeps a rank from running
     World world(thread_network(3), options);
     std::vector<std::string> texts;
     const auto ends = outcomes(world, [&](Communicator& c) {
@@ -476,7 +476,7 @@ std::vector<std::string> ends_of(const std::function<void(Member&, std::uint64_t
 TEST(PartitionedCollectiveFaults, a_dead_member_ends_all_waits_with_one_sentence)
 {
     const std::vector<std::string> texts = ends_of([](Member&, std::uint64_t) { throw RankDied(); });
-    const std::string sentence = " timed out after 0.2 s waiting for rank ";
+    const std::string sentence = " timed out after 1 s waiting for rank ";
     EXPECT_EQ(texts[1], "");
     const bool is_first = texts[0].find(sentence) != std::string::npos;
     EXPECT_NE(texts[is_first ? 0 : 2].find(sentence), std::string::npos) << texts[0] << "\n" << texts[2];

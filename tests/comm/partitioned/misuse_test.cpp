@@ -10,11 +10,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// More than a busy machine keeps a rank from running: only who waits for what never comes gets there.
 WorldOptions short_deadline()
 {
     WorldOptions options;
     options.payload_bytes = 1 << 20;
-    options.deadline = 100ms;
+    options.deadline = 1s;
     return options;
 }
 
@@ -151,7 +152,7 @@ TEST(PartitionedMisuse, releases_what_was_not_allocated_or_is_in_use)
 
 TEST(PartitionedMisuse, sides_of_different_sizes_are_told_both)
 {
-    World world(thread_network(2), short_deadline());
+    World world(thread_network(2));
     check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(c);
         if (c.rank() == 0)
@@ -174,7 +175,7 @@ TEST(PartitionedMisuse, sides_of_different_sizes_are_told_both)
 
 TEST(PartitionedMisuse, a_source_is_told_that_its_destination_has_been_freed)
 {
-    World world(thread_network(2), short_deadline());
+    World world(thread_network(2));
     check_ranks(world, [&](Communicator& c) {
         Partitioned partitioned(c);
         if (c.rank() == 0)
@@ -224,7 +225,7 @@ TEST(PartitionedFailures, say_what_a_wait_lacked_and_end_all_others)
             out.request.pready_range(0, 1);
             out.request.wait();
         }),
-        "Rank 0 timed out after 0.1 s waiting for rank 1 to call precv_init: partitioned message from rank 0 to rank 1, tag 5, "
+        "Rank 0 timed out after 1 s waiting for rank 1 to call precv_init: partitioned message from rank 0 to rank 1, tag 5, "
         "group 'west', epoch 1.");
     EXPECT_EQ(first_of([&](World& w, Communicator& c, Partitioned& p) {
                   if (c.rank() == 1)
@@ -247,7 +248,7 @@ TEST(PartitionedFailures, say_what_a_wait_lacked_and_end_all_others)
                       out.wait();
                   }
               }),
-              "Rank 0 timed out after 0.1 s waiting for rank 1 to start the epoch: partitioned message from rank 0 to rank 1, "
+              "Rank 0 timed out after 1 s waiting for rank 1 to start the epoch: partitioned message from rank 0 to rank 1, "
               "tag 0, epoch 2.");
     EXPECT_EQ(first_of([&](World& w, Communicator& c, Partitioned& p) {
                   if (c.rank() == 1)
@@ -262,7 +263,7 @@ TEST(PartitionedFailures, say_what_a_wait_lacked_and_end_all_others)
                   out.send(1, {1, 0, 1});
                   out.wait();
               }),
-              "Rank 0 timed out after 0.1 s waiting for 1 of 2 partitions of its own to be marked ready: partitioned message "
+              "Rank 0 timed out after 1 s waiting for 1 of 2 partitions of its own to be marked ready: partitioned message "
               "from rank 0 to "
               "rank 1, tag 0, epoch 1.");
     EXPECT_EQ(first_of([&](World& w, Communicator& c, Partitioned& p) {
@@ -271,7 +272,7 @@ TEST(PartitionedFailures, say_what_a_wait_lacked_and_end_all_others)
                   in.start();
                   in.request.wait();
               }),
-              "Rank 0 timed out after 0.1 s waiting for rank 1 to call psend_init: partitioned message from rank 1 to rank 0, "
+              "Rank 0 timed out after 1 s waiting for rank 1 to call psend_init: partitioned message from rank 1 to rank 0, "
               "tag 0, epoch 1.");
     EXPECT_EQ(first_of([&](World& w, Communicator& c, Partitioned& p) {
                   if (c.rank() == 1)
@@ -286,7 +287,7 @@ TEST(PartitionedFailures, say_what_a_wait_lacked_and_end_all_others)
                   in.start();
                   in.request.wait();
               }),
-              "Rank 0 timed out after 0.1 s waiting for signal 2 of 4 from rank 1: partitioned message from rank 1 to rank 0, "
+              "Rank 0 timed out after 1 s waiting for signal 2 of 4 from rank 1: partitioned message from rank 1 to rank 0, "
               "tag 0, epoch 1.");
 }
 
