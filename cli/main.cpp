@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: parses options, runs one subcommand, and turns errors into one screen of text and an exit code.
 #include "base/error.hpp"
+#include "command.hpp"
 #include "commands.hpp"
 #include "completion.hpp"
 #include "habits.hpp"
@@ -29,18 +30,6 @@ using namespace parhelion;
 
 namespace {
 
-// Exit codes are a documented part of the command line.
-enum ExitCode
-{
-    exit_done = 0,
-    exit_internal = 1,
-    exit_usage = 2,
-    exit_stopped = 3,
-    exit_input = 4,
-    exit_physics = 5,
-    exit_system = 6
-};
-
 std::vector<std::string_view> command_names(const CLI::App& app)
 {
     std::vector<std::string_view> names;
@@ -51,13 +40,6 @@ std::vector<std::string_view> command_names(const CLI::App& app)
     return names;
 }
 
-// Returns the exit code after all printed output was written. A run that leaves files and prints no report does not need this.
-int after_output(int code)
-{
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) { return code; }
-    throw SystemError(std::string("standard output: ") + std::strerror(errno));
-}
-
 // Formats the help in lines that fit into the terminal's width.
 struct HelpThatFits : CLI::Formatter
 {
@@ -66,9 +48,6 @@ struct HelpThatFits : CLI::Formatter
         return fitted(CLI::Formatter::make_help(app, std::move(name), mode), stdout);
     }
 };
-
-// A subcommand, and the function that runs it and returns its exit code.
-using Command = std::pair<CLI::App*, std::function<int()>>;
 
 Command add_run(CLI::App& app)
 {
@@ -218,115 +197,6 @@ Command add_cite(CLI::App& app)
     return {command, [prefix] { return command_cite(*prefix), after_output(exit_done); }};
 }
 
-Command add_bench(CLI::App& app)
-{
-    const auto options = std::make_shared<BenchOptions>();
-    CLI::App* command = app.add_subcommand("bench", "built-in measurements: whole steps by phase, and on a GPU by kernel");
-    command->add_option("--atoms", options->atoms, "sizes of the ethanol-water series")
-        ->default_val(std::vector<std::int64_t>{45000});
-    add_electrostatics(*command, options->electrostatics);
-    command->add_option("--steps", options->steps, "steps to time")->default_val(300)->check(CLI::Range(1, 1000000000));
-    command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
-    add_engine_options(*command, options->engine.numerics, options->engine.placement);
-    return {command, [options] { return command_bench(*options), after_output(exit_done); }};
-}
-
-Command add_bench_halo(CLI::App& app)
-{
-    const auto options = std::make_shared<BenchHaloOptions>();
-    CLI::App* command = app.add_subcommand("halo", "the halo exchange by itself: coordinates out, forces back");
-    CLI::Option* ranks = command->add_option("--ranks", options->ranks, "numbers of ranks")
-                             ->default_val(std::vector<int>{2, 4, 8})
-                             ->check(CLI::Range(2, 1024));
-    CLI::Option* nodes = add_node_shapes(*command, options->nodes)->excludes(ranks);
-    for (CLI::Option* option : add_nic_options(*command, options->nic)) { option->needs(nodes); }
-    command
-        ->add_option("--proxies", options->proxies,
-                     "of --nodes: where the threads are that carry messages: own (a core each), polling or sleeping (on cores of "
-                     "threads that compute)")
-        ->default_val(std::vector<std::string>{"own"})
-        ->check(CLI::IsMember({"own", "polling", "sleeping"}));
-    command->add_option("--halo-atoms", options->halo_atoms, "halo atoms of a rank")
-        ->default_val(std::vector<std::int64_t>{1000, 10000, 100000})
-        ->check(CLI::Range(1, 10000000));
-    add_halo_methods(*command, options->methods, {HaloMethod::StagedHost, HaloMethod::StagedFused, HaloMethod::Direct},
-                     runs_on_cpus);
-    command->add_option("--threads", options->threads, "threads of each rank")->default_val(1)->check(CLI::Range(1, 1024));
-    command->add_option("--exchanges", options->exchanges, "exchanges to time")->default_val(200)->check(CLI::Range(10, 1000000));
-    command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
-    return {command, [options] { return command_bench_halo(*options), after_output(exit_done); }};
-}
-
-Command add_bench_comm(CLI::App& app)
-{
-    const auto options = std::make_shared<BenchCommOptions>();
-    CLI::App* command = app.add_subcommand("comm", "how fast GPUs talk: signals, messages, stores, sums (needs a GPU)");
-    command->add_option("--gpus", options->gpus, "numbers of GPUs; one GPU carries two ranks (default: all)")
-        ->check(CLI::Range(1, 64));
-    command->add_option("--repetitions", options->repetitions, "of each timing, of which the least is reported")
-        ->default_val(10)
-        ->check(CLI::Range(1, 1000));
-    command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
-    return {command, [options] { return command_bench_comm(*options), after_output(exit_done); }};
-}
-
-Command add_bench_scaling(CLI::App& app)
-{
-    const auto options = std::make_shared<BenchScalingOptions>();
-    CLI::App* command = app.add_subcommand("scaling", "whole steps by size, number of GPUs and halo method (needs GPUs)");
-    command->add_option("--atoms", options->atoms, "sizes of the ethanol-water series")
-        ->default_val(std::vector<std::int64_t>{45000, 90000, 180000, 360000, 720000});
-    add_electrostatics(*command, options->electrostatics);
-    CLI::Option* gpus = command->add_option("--gpus", options->gpus, "numbers of GPUs (default: powers of two, and all)")
-                            ->check(CLI::Range(1, 64));
-    add_grids(*command, options->grids)->excludes(gpus);
-    add_halo_methods(*command, options->methods, {HaloMethod::Direct}, [](HaloMethod) { return true; });
-    add_mesh_choices(*command, options->pme);
-    command
-        ->add_option("--steps", options->steps,
-                     "steps of a sample; of more than 1000 a tenth, 500 to 20 000, goes by before time counts")
-        ->default_val(5000)
-        ->check(CLI::Range(1, 1000000000));
-    command->add_option("--repetitions", options->repetitions, "samples of each timing: their median, least and largest are told")
-        ->default_val(5)
-        ->check(CLI::Range(1, 1000));
-    add_comm_timeout(*command, options->comm_timeout);
-    CLI::Option* json = command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
-    command
-        ->add_option("--plot", options->plot,
-                     "draw what the file of --json holds: PREFIX-rate and PREFIX-work, .svg and .png (needs matplotlib)")
-        ->type_name("PREFIX")
-        ->needs(json);
-    return {command, [options] { return command_bench_scaling(*options), after_output(exit_done); }};
-}
-
-Command add_bench_standard(CLI::App& app)
-{
-    const auto options = std::make_shared<BenchStandardOptions>();
-    CLI::App* command = app.add_subcommand("standard", "the same systems on every machine, in the words of OpenMM's benchmark");
-    command->add_option("--test", options->tests, "names of systems, as water-pme-45000 (default: all)")->type_name("NAME");
-    command->add_option("--jac", options->jac, "folder with conf.gro, topol.top and md.mdp of JAC, for it and boxes of it")
-        ->type_name("DIR")
-        ->check(CLI::ExistingDirectory);
-    add_device_option(*command, options->device);
-    command->add_option("--gpus", options->gpus, "numbers of GPUs (default: powers of two, and all)")->check(CLI::Range(1, 64));
-    command->add_option("--threads", options->threads, "on CPUs; 0: the cores")->default_val(0)->check(CLI::Range(0, 1024));
-    add_precision_option(*command, options->precision);
-    CLI::Option* seconds = command->add_option("--seconds", options->seconds, "about how long a window of steps takes")
-                               ->default_val(10)
-                               ->check(CLI::Range(0.01, 3600.0));
-    command->add_option("--repetitions", options->repetitions, "windows of each system, whose median is told")
-        ->default_val(3)
-        ->check(CLI::Range(1, 1000));
-    command
-        ->add_flag_callback(
-            "--short", [options] { options->is_short = true, options->seconds = 0.05; },
-            "the smallest systems for a moment, to see that it works")
-        ->excludes(seconds);
-    command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
-    return {command, [options] { return command_bench_standard(*options), after_output(exit_done); }};
-}
-
 Command add_gmx_args(CLI::App& app)
 {
     const auto options = std::make_shared<GmxArgsOptions>();
@@ -442,6 +312,12 @@ int run_command(const std::function<int()>& command)
 
 } // namespace
 
+int parhelion::after_output(int code)
+{
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) { return code; }
+    throw SystemError(std::string("standard output: ") + std::strerror(errno));
+}
+
 void parhelion::end_at_once_by(const std::exception_ptr& error)
 {
     std::_Exit(run_command([&]() -> int { std::rethrow_exception(error); }));
@@ -463,15 +339,7 @@ int main(int argc, char** argv)
     commands.emplace_back(app.add_subcommand("docs", "open the manual that was installed with this program, or say where it is"),
                           [] { return command_docs(), after_output(exit_done); });
     for (const auto add : {add_gmx_args, add_jobscript, add_completion, add_man}) { commands.push_back(add(app)); }
-    const Command bench = add_bench(app);
-    const std::vector<CLI::Option*> of_bench =
-        bench.first->get_options([](const CLI::Option* o) { return !o->check_name("--help"); });
-    for (const auto add : {add_bench_halo, add_bench_comm, add_bench_scaling, add_bench_standard})
-    {
-        commands.push_back(add(*bench.first));
-        for (CLI::Option* option : of_bench) { commands.back().first->excludes(option); } // the option would have no effect
-    }
-    commands.push_back(bench); // last, because its subcommands take precedence over it
+    for (Command& command : add_bench_commands(app)) { commands.push_back(std::move(command)); }
 
     if (const std::string unknown = unknown_command(command_names(app), argc > 1 ? argv[1] : "-"); !unknown.empty())
     {

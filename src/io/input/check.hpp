@@ -23,6 +23,9 @@ void check_constraint_algorithm(const MdpInput& input, const Topology& topology)
 // names as in the system, and removes velocities that will not be used. Throws InputError E150 ... E157.
 void check_system(MdpInput& input, System& system, Diagnostics& diagnostics);
 
+// The part of check_system() that concerns groups. Throws InputError E150, E151, E153, E154.
+void check_groups(MdpInput& input, System& system, Diagnostics& diagnostics);
+
 // Throws InputError E152 if the box is too small for the cut-off. `where` returns the place of the option that sets it.
 void check_box(const Box<double>& box, const RunParameters& parameters,
                const std::function<SourceLocation(const char* key)>& where);
