@@ -12,7 +12,9 @@ import pytest
 
 from runs import command
 
-DEADLINE = 3  # s, of a wait for another rank
+DEADLINE = 3  # s, of a wait for another rank, in tests that wait until then
+FAR = 60  # s, in the others
+AT_ONCE = FAR / 2  # s: who ends by then has not waited for the deadline, however busy the machine is
 VENV = Path(sys.prefix)  # has an MPI with the standard binary interface
 LAUNCHERS = {  # with their options, plugin, transports
     "openmpi": (["mpirun.openmpi", "--oversubscribe"], "libparhelion_mpi_openmpi.so", ["mpi", "mpi-rma"]),

@@ -6,6 +6,7 @@ ever, by a library that the driver loads (tests/support/stall_gpu.cpp): with PAR
 says where that library is. The program is $PARHELION_PROGRAM.
 """
 import ctypes
+import json
 import os
 import re
 import signal
@@ -77,11 +78,13 @@ def hold(thread, seconds):
 @pytest.mark.parametrize("halo", ["staged-host", "staged-fused", "direct"])
 def test_a_rank_that_is_held_for_long_ends_the_run(series, tmp_path, halo):
     run = start(series, tmp_path, "--device", "cpu", "--ranks", 2, "--threads", 1, "--halo", halo)
-    time.sleep(3)  # steps are under way
-    assert run.poll() is None, run.communicate()[1]
+    status = tmp_path / "md.status.json"
     try:
+        while not status.exists() or json.loads(status.read_text())["step"] == 0:  # until steps are under way
+            assert run.poll() is None, run.communicate()[1]
+            time.sleep(0.05)
         hold(busiest_thread(run.pid), 2 * DEADLINE)
-        expect_end(run, 10, [TIMED_OUT])
+        expect_end(run, 30, [TIMED_OUT])
     finally:
         run.kill()
 

@@ -280,7 +280,7 @@ def test_a_force_may_not_use_its_simulation_and_may_end_it(tmp_path):
 
 
 def test_other_ranks_wait_for_a_slow_force(etoh):
-    with ph.Simulation(etoh, ranks=2, threads=1, comm_timeout=0.5) as simulation:
+    with ph.Simulation(etoh, ranks=2, threads=1, comm_timeout=1) as simulation:
         simulation.add_force(lambda x, box, time_: (time.sleep(2) or 0, np.zeros_like(x)), [0])
         assert simulation.run(1).steps == 1
 

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from launchers import DEADLINE, ends, launch, wait_until_begun
+from launchers import AT_ONCE, DEADLINE, FAR, ends, launch, wait_until_begun
 from runs import RUN, assert_same_outputs, folder_with, run, step_reached
 
 LOST = r"E601 The process of rank {} on \S+ has (ended, or its connection is lost|been silent for [\d.]+ s)\."
@@ -23,7 +23,7 @@ LOST = r"E601 The process of rank {} on \S+ has (ended, or its connection is los
 @pytest.mark.parametrize("options", [[2], [3, "--ranks", 4, "--halo", "staged-fused"], [3, "--grid", "1x1x3", "--halo", "staged-host"]], ids=str)
 def test_outputs_are_those_of_one_process(in_one, tmp_path, options):
     folder = folder_with(RUN, tmp_path)
-    assert "".join(ends(launch(folder, *options, timeout="60s"))) == ""
+    assert "".join(ends(launch(folder, *options, timeout=f"{FAR}s"))) == ""
     assert_same_outputs(folder, in_one)
     assert "\ntransport tcp\n" in (folder / "md.log").read_text()
     assert json.loads((folder / "md.report.json").read_text())["transport"] == "tcp"
@@ -34,7 +34,7 @@ def test_outputs_with_pme_are_those_of_one_process(tmp_path):
     pme = RUN.replace("reaction-field", "PME").replace("epsilon-rf = 0\n", "").replace("nsteps = 400", "nsteps = 100")
     folders = [folder_with(pme, tmp_path / name) for name in ["one", "launched"]]
     run(folders[0], "-q", "--threads", 1)
-    ends(launch(folders[1], 3, timeout="60s"))
+    ends(launch(folders[1], 3, timeout=f"{FAR}s"))
     for name in ["md.xtc", "md.trr", "md.edr", "md.gro"]:
         assert folders[0].joinpath(name).read_bytes() == folders[1].joinpath(name).read_bytes()
 
@@ -42,20 +42,20 @@ def test_outputs_with_pme_are_those_of_one_process(tmp_path):
 def test_a_run_is_gone_on_with_and_complete(in_one, tmp_path):
     folder = folder_with(RUN, tmp_path)
     run(folder, "-q", "--processes", 2, "--threads", 1, "--steps", 100)
-    ends(launch(folder, 2, "--steps", 250, timeout="60s"))
+    ends(launch(folder, 2, "--steps", 250, timeout=f"{FAR}s"))
     assert step_reached(folder) == 250
     run(folder, "-q", "--threads", 1)
     assert_same_outputs(folder, in_one)
-    first, other = ends(launch(folder, 2))
+    first, other = ends(launch(folder, 2, timeout=f"{FAR}s"))
     assert "this run is complete" in first and other == ""
 
 
 def test_errors_are_told_once_with_their_exit_codes(tmp_path):
     folder = folder_with(RUN.replace("tcoupl", "tcuopl"), tmp_path)
-    first, *others = ends(launch(folder, 3), code=4)
+    first, *others = ends(launch(folder, 3, timeout=f"{FAR}s"), code=4)
     assert first.count("E104") == 1 and others == ["", ""]
     folder = folder_with(RUN.replace("dt = 0.002", "dt = 0.012"), tmp_path / "hot")
-    first, other = ends(launch(folder, 2, "--allow", "W122"), code=5)
+    first, other = ends(launch(folder, 2, "--allow", "W122", timeout=f"{FAR}s"), code=5)
     blow_ups = re.findall("^E501 .*$", first, re.MULTILINE)
     assert len(blow_ups) == 1 and other == ""
     assert blow_ups[0] in (folder / "md.log").read_text()
@@ -66,7 +66,7 @@ def test_processes_that_read_different_files_are_refused(tmp_path):
     secret = tmp_path / "secret"
     secret.touch(mode=0o600)
     secret.write_text("some sixteen characters and more\n")
-    said = "".join(ends(launch(None, 2, folders=folders, PARHELION_SECRET_FILE=str(secret)), code=4))
+    said = "".join(ends(launch(None, 2, folders=folders, timeout=f"{FAR}s", PARHELION_SECRET_FILE=str(secret)), code=4))
     assert said.count("E212") == 1 and "dt: 0.002" in said and "dt: 0.001" in said
     assert not (folders[0] / "md.xtc").exists()
 
@@ -105,11 +105,16 @@ def test_variables_that_say_too_little_are_refused(tmp_path):
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_lost_process_is_named(tmp_path, victim, blow):
     folder = folder_with(RUN, tmp_path)
-    processes = launch(folder, 3, "--steps", 1000000)
+    processes = launch(folder, 3, "--steps", 1000000, timeout=deadline_for(blow))
     wait_until_begun(processes, folder)
     expect_named(processes, victim, blow)
     if victim != 0:
         assert re.search(LOST.format(victim)[5:], (folder / "md.log").read_text())
+
+
+def deadline_for(blow):
+    """Who is killed is missed at once; who is stopped is missed when it has been silent for about the deadline."""
+    return f"{DEADLINE if blow == signal.SIGSTOP else FAR}s"
 
 
 def expect_named(processes, victim, blow):
@@ -118,7 +123,7 @@ def expect_named(processes, victim, blow):
     lost.send_signal(blow)
     others = [p for p in processes if p is not lost]
     try:
-        said = ends(others, code=6, seconds=DEADLINE + 5)
+        said = ends(others, code=6, seconds=AT_ONCE)
     finally:
         lost.kill()
         lost.communicate()
@@ -135,10 +140,12 @@ def test_killed_at_any_moment_others_end_and_the_run_goes_on(in_one, tmp_path):
     for number in range(kills):
         chance = random.Random(seed * 1000 + number)
         folder = folder_with(RUN, tmp_path / str(number))
-        processes = launch(folder, 2 + number % 2, "--steps", 1000000)
+        moment, victim = chance.random() ** 2 / 2, chance.randrange(2 + number % 2)
+        blow = chance.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP])
+        processes = launch(folder, 2 + number % 2, "--steps", 1000000, timeout=deadline_for(blow))
         wait_until_begun(processes, folder)
-        time.sleep(chance.random() ** 2 / 2)
-        expect_named(processes, chance.randrange(len(processes)), chance.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP]))
+        time.sleep(moment)
+        expect_named(processes, victim, blow)
         if step_reached(folder) < 400:
             run(folder, "-q", "--threads", 1)
             assert_same_outputs(folder, in_one)

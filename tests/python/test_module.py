@@ -383,13 +383,19 @@ def script(text, *, code=0, **environment):
 
 @pytest.mark.parametrize("start", ["simulation.run(10**12)", "ph.run(*files, prefix='long', steps=10**12, threads=1)"])
 def test_an_interrupt_from_the_keyboard_ends_a_run(few, tmp_path, start):
+    begun = "long.status.json" if "long" in start else "argon.mdp"  # a file that is there once the run has begun
     output = script(f"""
-        import os, signal, threading
+        import os, signal, threading, time
         import parhelion as ph
         files = {[str(tmp_path / name) for name in ("argon.mdp", "argon.gro", "argon.top")]}
         os.chdir({str(tmp_path)!r})
         simulation = ph.Simulation(ph.load(*files), threads=1)
-        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        def interrupt():
+            while not os.path.exists({begun!r}):
+                time.sleep(0.01)
+            time.sleep(0.5)
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt).start()
         try:
             {start}
         except KeyboardInterrupt:

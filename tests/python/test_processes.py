@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from processes import DEADLINE, EITHER_STOPPED, KILLED, all_begun, children, expect_end, is_running, start, wait_until
+from processes import AT_ONCE, DEADLINE, EITHER_STOPPED, KILLED, all_begun, children, expect_end, is_running, start, wait_until
 from runs import RUN, assert_same_outputs, folder_with, run, step_reached, stop_early
 
 
@@ -97,16 +97,16 @@ def test_a_killed_process_is_named(in_one, tmp_path, victim):
     process = start(folder, "--processes", 3, "--steps", 1000000)
     ranks = all_begun(process, folder, 3)
     os.kill(ranks[victim], signal.SIGKILL)
-    said = expect_end(process, ranks, KILLED.format(victim), 5)
+    said = expect_end(process, ranks, KILLED.format(victim), AT_ONCE)
     assert said.split(" ", 1)[1] in (folder / "md.log").read_text()
 
 
 def test_a_stopped_process_is_named(tmp_path):
     folder = folder_with(RUN, tmp_path)
-    process = start(folder, "--processes", 3, "--steps", 1000000)
+    process = start(folder, "--processes", 3, "--steps", 1000000, timeout=f"{DEADLINE}s")
     ranks = all_begun(process, folder, 3)
     os.kill(ranks[1], signal.SIGSTOP)
-    expect_end(process, ranks, EITHER_STOPPED, DEADLINE + 5)
+    expect_end(process, ranks, EITHER_STOPPED, AT_ONCE)
 
 
 def test_processes_end_with_their_launcher(tmp_path):
@@ -115,7 +115,7 @@ def test_processes_end_with_their_launcher(tmp_path):
     ranks = all_begun(process, folder, 3)
     process.kill()
     process.communicate()
-    end = time.monotonic() + 5
+    end = time.monotonic() + AT_ONCE
     while any(map(is_running, ranks)):
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -136,7 +136,7 @@ def test_killed_at_any_moment_a_run_goes_on_to_the_same_outputs(in_one, tmp_path
         time.sleep(chance.random() ** 2 / 2)
         victim = chance.randrange(len(ranks))
         os.kill(ranks[victim], signal.SIGKILL)
-        expect_end(process, ranks, KILLED.format(victim), DEADLINE + 5)
+        expect_end(process, ranks, KILLED.format(victim), AT_ONCE)
     if (folder / "md.cpt").exists() and step_reached(folder) > 400:
         return  # the run that is known has been overtaken
     run(folder, "-q", "--threads", 1)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from launchers import DEADLINE, ends, wait_until_begun
+from launchers import AT_ONCE, DEADLINE, FAR, ends, wait_until_begun
 from runs import RUN, assert_same_outputs, command, folder_with, run
 from two_hosts import NETWORK
 
@@ -55,10 +55,10 @@ def test_outputs_are_those_of_one_process(hosts, tmp_path, rate):
 
 def test_a_killed_process_is_named_with_its_host(hosts, tmp_path):
     folder = folder_with(RUN, tmp_path)
-    first, other = processes = hosts.launch(folder, "--steps", 1000000)
+    first, other = processes = hosts.launch(folder, "--steps", 1000000, timeout=f"{FAR}s")
     wait_until_begun(processes, folder)
     other.send_signal(signal.SIGKILL)
-    assert ends([first], code=6, seconds=DEADLINE + 5) == ["E601 The process of rank 1 on host-b has ended, or its connection is lost.\n"]
+    assert ends([first], code=6, seconds=AT_ONCE) == ["E601 The process of rank 1 on host-b has ended, or its connection is lost.\n"]
     other.communicate()
 
 
@@ -68,7 +68,7 @@ def test_both_sides_end_when_the_cable_is_cut(hosts, tmp_path):
     wait_until_begun(processes, folder)
     hosts.cut()
     start = time.monotonic()
-    first, other = ends(processes, code=6, seconds=DEADLINE + 5)
+    first, other = ends(processes, code=6, seconds=AT_ONCE)
     assert re.fullmatch(r"E601 The process of rank 1 on host-b has been silent for [\d.]+ s\.\n", first)
     assert re.fullmatch(rf"E601 The process of rank 0 on {NETWORK}\.1 has been silent for [\d.]+ s\.\n", other)
     assert time.monotonic() - start > DEADLINE / 2
