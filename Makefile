@@ -65,6 +65,12 @@ nightly: test-build
 	@cmake --preset standin --log-level=WARNING -DPARHELION_PYTHON=$(CURDIR)/$(oracles)/bin/python
 	@cmake --build --preset standin -j $(JOBS) --target standin_tests
 	@ctest --test-dir build-standin --output-on-failure --no-tests=error -L nightly -R '^standin\.'
+	@cmake --preset asan --log-level=WARNING
+	@cmake --build --preset asan -j $(JOBS) --target test_comm test_halo test_io test_domain
+	@.ci/sanitized asan all
+	@cmake --preset tsan --log-level=WARNING
+	@cmake --build --preset tsan -j $(JOBS) --target test_comm test_halo test_domain test_device
+	@.ci/sanitized tsan all
 
 bench:
 	@tools/install_packages.sh build bench

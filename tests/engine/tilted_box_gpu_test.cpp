@@ -154,9 +154,11 @@ TEST_F(TiltedRunsOnRanks, have_the_bits_of_one_however_the_mesh_is_shared)
         Grid grid;
         int without_cells = 0;
     };
-    for (const Sharing& sharing : {Sharing{MeshMethod::Gathered, {1, 2, 1}}, Sharing{MeshMethod::Bricks, {1, 2, 2}},
+    OneIn combinations; // that of four ranks is the first
+    for (const Sharing& sharing : {Sharing{MeshMethod::Bricks, {1, 2, 2}}, Sharing{MeshMethod::Gathered, {1, 2, 1}},
                                    Sharing{MeshMethod::Shared, {3, 1, 1}}, Sharing{MeshMethod::Dedicated, {2, 1, 1}, 2}})
     {
+        if (!combinations.takes_next()) { continue; }
         SimulationOptions options = on_ranks({sharing.grid, 1}, HaloMethod::StagedFused, Precision::Mixed);
         options.pme = sharing.method, options.mesh_ranks = sharing.without_cells;
         SCOPED_TRACE(mesh_method_names[static_cast<std::size_t>(sharing.method)]);
