@@ -127,14 +127,14 @@ inline void send_payload(SendChannel& send, const Payload& payload, std::size_t 
     send.publish(bytes);
 }
 
-// Polls until the condition holds. False if it does not within seconds, as it should within microseconds.
+// Polls until the condition holds. False if it does not within a minute, as it should within microseconds.
 template <class Condition>
 bool comes_true(Condition&& condition)
 {
     const auto start = std::chrono::steady_clock::now();
     while (!condition())
     {
-        if (std::chrono::steady_clock::now() - start > std::chrono::seconds(10)) { return false; }
+        if (std::chrono::steady_clock::now() - start > std::chrono::seconds(60)) { return false; }
         std::this_thread::yield();
     }
     return true;
