@@ -51,8 +51,9 @@ void* allocate(std::size_t bytes, std::size_t alignment = 256)
 cudaError_t cudaMalloc(void** memory, std::size_t bytes)
 {
     if (is_refused_by_captures()) { return failed(cudaErrorStreamCaptureUnsupported); }
-    *memory = allocate(bytes);
     const std::lock_guard lock(runtime_mutex());
+    if (bytes > memory_bytes - held) { return failed(cudaErrorMemoryAllocation); }
+    *memory = allocate(bytes);
     device_memory[*memory] = bytes;
     held += bytes;
     return cudaSuccess;

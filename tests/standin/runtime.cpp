@@ -249,6 +249,18 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
 // --- kernels
 
+namespace {
+std::map<const void*, std::size_t> shared_limits; // of dynamic shared memory, by kernel; without an entry 48 KiB
+}
+
+cudaError_t standin::limit_shared_memory(const void* function, int bytes)
+{
+    if (bytes < 0 || static_cast<std::size_t>(bytes) > shared_bytes_of_block) { return failed(cudaErrorInvalidValue); }
+    const std::lock_guard lock(runtime_mutex());
+    shared_limits[function] = static_cast<std::size_t>(bytes);
+    return cudaSuccess;
+}
+
 cudaError_t standin::launch(const cudaLaunchConfig_t& config, const void* function, std::function<void()> body)
 {
     const auto index = [](const dim3& d) { return Index{d.x, d.y, d.z}; };
@@ -261,6 +273,11 @@ cudaError_t standin::launch(const cudaLaunchConfig_t& config, const void* functi
         return failed(cudaErrorInvalidValue);
     }
     const std::lock_guard lock(runtime_mutex());
+    const auto limit = shared_limits.find(function);
+    if (config.dynamicSmemBytes > (limit == shared_limits.end() ? std::size_t{48} * 1024 : limit->second))
+    {
+        return failed(cudaErrorInvalidValue);
+    }
     CUstream_st& stream = stream_of(config.stream);
     Operation operation;
     operation.kernel = kernel;

@@ -27,6 +27,7 @@ inline void driver_check(CUresult status, const char* what)
     if (status == CUDA_SUCCESS) { return; }
     const char* text = "unknown error";
     PARHELION_DRIVER(cuGetErrorString)(status, &text);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY) { throw DeviceMemoryError(std::string(what) + ": " + text); }
     throw DeviceError(std::string(what) + ": " + text);
 }
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 namespace parhelion {
 
@@ -72,6 +74,19 @@ std::string kernel_name(const void* function)
     if (const std::size_t at = name.find(unnamed); at != std::string::npos) { name.erase(at, unnamed.size()); }
     name.resize(std::min(name.find_first_of("<("), name.size()));
     return name.substr(name.find_last_of(": ") + 1); // find_last_of() may return npos, and npos + 1 is 0
+}
+
+void raise_shared_memory_limit(const GpuQueue& queue, const void* kernel, std::size_t bytes)
+{
+    static std::mutex mutex;
+    static std::map<std::pair<int, const void*>, std::size_t> limits; // by GPU and kernel
+    const std::lock_guard lock(mutex);
+    std::size_t& limit = limits[{queue.device(), kernel}];
+    if (bytes <= limit) { return; }
+    queue.make_current();
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+               "shared memory of a kernel");
+    limit = bytes;
 }
 
 std::uint16_t note_launch(const void* function, PhaseTag phase, LaunchShape shape)

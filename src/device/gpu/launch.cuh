@@ -2,7 +2,7 @@
 // Launches kernels, times them, and counts launches; no other file launches any. Errors of the CUDA runtime become DeviceError.
 #pragma once
 
-#include "base/error.hpp"
+#include "device/device_memory_error.hpp"
 #include "device/gpu/block_trace.hpp"
 #include "device/gpu/queue_gpu.hpp"
 #include "device/phase_clock.hpp"
@@ -17,7 +17,9 @@ inline void cuda_check(cudaError_t status, const char* what)
 {
     if (status == cudaSuccess) { return; }
     cudaGetLastError(); // clears the error, which the runtime would otherwise report again
-    throw DeviceError(std::string(what) + ": " + cudaGetErrorString(status));
+    const std::string text = std::string(what) + ": " + cudaGetErrorString(status);
+    if (status == cudaErrorMemoryAllocation) { throw DeviceMemoryError(text); }
+    throw DeviceError(text);
 }
 
 struct LaunchShape
@@ -38,6 +40,10 @@ constexpr LaunchShape one_thread_each(std::size_t items, int threads)
     return {blocks == 0 ? 1 : static_cast<int>(blocks), threads, 0};
 }
 
+// Raises a kernel's limit of dynamic shared memory on the GPU of a queue, unless it is as high already. All simulations of a
+// process share the limit. It never falls, so that none lowers it between another one's call of this function and its launch.
+void raise_shared_memory_limit(const GpuQueue& queue, const void* kernel, std::size_t bytes);
+
 // Allows a kernel more dynamic shared memory than the default, on this queue's GPU alone. The limit is
 // raised only if needed, because multiprocessors divide their memory anew for a kernel with a larger limit.
 template <class Kernel>
@@ -45,9 +51,7 @@ void allow_shared_memory(const GpuQueue& queue, Kernel kernel, std::size_t bytes
 {
     constexpr std::size_t always_allowed = 48 * 1024, beside = 4 * 1024; // beside: margin for the kernel's static shared memory
     if (bytes + beside <= always_allowed) { return; }
-    queue.make_current();
-    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-               "shared memory of a kernel");
+    raise_shared_memory_limit(queue, reinterpret_cast<const void*>(kernel), bytes);
 }
 
 // Notes a launch in the table of launched kernels, and returns the kernel's index there.

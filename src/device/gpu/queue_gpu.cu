@@ -74,10 +74,16 @@ namespace gpu_memory {
 
 namespace {
 std::atomic<std::ptrdiff_t> held_bytes = 0;
-}
+thread_local std::ptrdiff_t bytes_of_thread = 0;
+} // namespace
 
 std::size_t held() { return static_cast<std::size_t>(held_bytes.load(std::memory_order_relaxed)); }
-void count(std::ptrdiff_t bytes) { held_bytes.fetch_add(bytes, std::memory_order_relaxed); }
+std::ptrdiff_t allocated_by_thread() { return bytes_of_thread; }
+void count(std::ptrdiff_t bytes)
+{
+    held_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    bytes_of_thread += bytes;
+}
 
 void* allocate(std::size_t bytes)
 {

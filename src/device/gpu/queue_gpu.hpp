@@ -82,6 +82,9 @@ void* allocate(std::size_t bytes);
 void free(void* device, std::size_t bytes) noexcept; // `bytes` must be the number that was allocated
 // Returns the bytes of device memory that buffers and arenas of this process hold, summed over all GPUs.
 std::size_t held();
+// Returns the bytes of held() that the calling thread has allocated, less those that it has freed. Other threads do not change
+// it.
+std::ptrdiff_t allocated_by_thread();
 void count(std::ptrdiff_t bytes); // adds `bytes` (may be negative) of memory allocated elsewhere to held()
 void* allocate_pinned(std::size_t bytes);
 void free_pinned(void* host) noexcept;

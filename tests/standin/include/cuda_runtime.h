@@ -14,6 +14,7 @@ enum cudaError_t
 {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
     cudaErrorNotReady = 600,
     cudaErrorPeerAccessAlreadyEnabled = 704,
     cudaErrorLaunchFailure = 719,
@@ -150,6 +151,7 @@ struct cudaLaunchConfig_t
 namespace standin {
 int blocks_that_fit(int threads); // on a multiprocessor
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* function, std::function<void()> body);
+cudaError_t limit_shared_memory(const void* function, int bytes);
 } // namespace standin
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...), Arguments&&... arguments)
@@ -172,9 +174,10 @@ struct cudaFuncAttributes
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function);
 cudaError_t cudaFuncGetName(const char** name, const void* function);
 template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int)
+cudaError_t cudaFuncSetAttribute(Kernel kernel, cudaFuncAttribute attribute, int value)
 {
-    return cudaSuccess;
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) { return cudaSuccess; }
+    return standin::limit_shared_memory(reinterpret_cast<const void*>(kernel), value);
 }
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int threads, std::size_t)
