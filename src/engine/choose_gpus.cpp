@@ -291,11 +291,25 @@ double predicted_step(const StepSize& size, int gpus, HaloMethod halo, double sp
 
 std::vector<int> usable_together(const HostGpus& host) { return devices_of(host, largest_joined(host)); }
 
+std::vector<int> gpus_for_single_runs(const HostGpus& host, int asked_for)
+{
+    std::vector<int> devices = devices_of(host, usable(host));
+    const int there = static_cast<int>(devices.size());
+    if (asked_for > there && there > 0)
+    {
+        throw InputError("E004", {},
+                         fmt::format("--gpus {}, but this program can use {} here. Ask for fewer.", asked_for, there));
+    }
+    if (asked_for > 0) { devices.resize(static_cast<std::size_t>(std::min(asked_for, there))); }
+    return devices;
+}
+
 std::string why_left_out(const HostGpus& host) { return why_not_in(host, largest_joined(host)); }
 
 GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, const StepSize& size, const Box<double>& box,
                       const GridCriteria& criteria, const LinkTimer& time_links)
 {
+    if (options.gpu) { return {{*options.gpu}, {}, fmt::format("GPU {} alone, which this run was given", *options.gpu)}; }
     const int there = static_cast<int>(usable_together(host).size());
     PARHELION_EXPECTS(there >= 1);
     refuse_more_than(there, options, host);

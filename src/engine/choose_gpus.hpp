@@ -55,6 +55,9 @@ double relative_speed(const HostGpu& gpu);
 
 // Returns the device numbers of the largest set of GPUs that can be used together, fastest first; empty if no GPU can be used.
 std::vector<int> usable_together(const HostGpus& host);
+// Returns the device numbers of `asked_for` GPUs for runs that have one GPU each, fastest first; 0: of all GPUs that can be
+// used. They need not reach each other. It is empty if no GPU can be used. Throws InputError E004 if there are too few.
+std::vector<int> gpus_for_single_runs(const HostGpus& host, int asked_for);
 // Returns why GPUs are not in the set of usable_together(): "GPU 1 (NVIDIA T4): …; …". Empty if all GPUs are in the set.
 std::string why_left_out(const HostGpus& host);
 
@@ -70,9 +73,10 @@ struct GpuChoice
 // Chooses GPUs and grid. If the options give a grid or a number of ranks, every rank gets one GPU. Otherwise
 // options.gpus sets the number of GPUs. Its default is the number with the fastest step: all GPUs that can be used
 // together, or a power of two. With a mesh the default considers only slabs along x, and no more GPUs than were
-// measured. A given grid is taken as it is. Without one, the cells are slabs along x if the mesh prefers them and they
-// fit. If each process has the GPU of its place on the host, only that GPU is used. Throws InputError E004 if more GPUs
-// are asked for than can be used together, E630 if no grid has the number of ranks. Precondition: a GPU can be used.
+// measured. options.gpu overrides all this: the run has that GPU and one rank. A given grid is taken as it is. Without one, the
+// cells are slabs along x if the mesh prefers them and they fit. If each process has the GPU of its place on the host, only that
+// GPU is used. Throws InputError E004 if more GPUs are asked for than can be used together, E630 if no grid has the number of
+// ranks. Precondition: a GPU can be used.
 //
 // If the number is not given, and several GPUs with NVLink would be faster than one, `time_links` measures
 // the links between them. Slower links lead to fewer GPUs. Links that do not work lead to one GPU.

@@ -49,7 +49,7 @@ struct Subject
 };
 std::string number(int value) { return value > 0 ? std::to_string(value) : ""; }
 constexpr std::string_view launcher = "a launcher", input = "the input";
-const std::array<Subject, 12> subjects = {{
+const std::array<Subject, 13> subjects = {{
     {"--device",
      [](const OptionFacts& f) {
          const Device device = f.placement.device;
@@ -89,6 +89,7 @@ const std::array<Subject, 12> subjects = {{
      }},
     {input, [](const OptionFacts& f) { return f.is_one_ranks ? "a minimisation" : std::string(f.only_on_cpus); }},
     {"--trust-network", [](const OptionFacts&) { return std::string(); }},
+    {"--multi", [](const OptionFacts& f) { return f.folders > 0 ? fmt::format("of {} folders", f.folders) : ""; }},
 }};
 
 struct Rule
@@ -217,6 +218,21 @@ const std::vector<Rule>& rules()
          "each process has whole nodes",
          "Give as many --processes as nodes, or fewer that divide them.",
          [](const OptionFacts& f) { return !have_whole_nodes(f); }},
+        {"E010",
+         {"--multi", "--processes", launcher},
+         "the runs of --multi are all in one process",
+         "Leave --processes out, or start the runs one by one.",
+         [](const OptionFacts& f) { return f.folders > 0 && has_several_processes(f); }},
+        {"E010",
+         {"--multi", "--nodes"},
+         "the runs of --multi have no virtual nodes",
+         "Leave --nodes out.",
+         [](const OptionFacts& f) { return f.folders > 0 && f.connection.nodes; }},
+        {"E010",
+         {"--multi", "--ranks", "--grid", "--gpus", "--device"},
+         "on GPUs each run of --multi has one rank and one GPU",
+         "Leave --ranks and --grid out; --gpus says among how many GPUs the runs are dealt.",
+         [](const OptionFacts& f) { return f.folders > 0 && wants_gpus(f) && f.placement.ranks_asked_for() > 1; }},
         {"E010",
          {"--trace", "--processes", launcher},
          "--trace sees the ranks of one process alone",

@@ -17,6 +17,7 @@ struct OptionFacts
     RunPlacement placement{};
     RunConnection connection{};
     bool has_trace = false;
+    int folders = 0;                 // number of folders of --multi, each with a run
     std::string_view launcher{};     // name of the launcher that started this process; empty: none
     int processes = 1;               // number of processes of the launcher, or given by --processes
     std::string_view only_on_cpus{}; // a feature of the input that GPUs lack, such as "a minimisation"; empty: none

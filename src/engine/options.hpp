@@ -40,6 +40,7 @@ struct RunPlacement
 {
     Device device = Device::Auto;
     int gpus = 0;              // largest number of GPUs, each with at least one rank; 0: as many as make the run faster
+    std::optional<int> gpu;    // the number of the only GPU that a run of one rank may use; empty: it is chosen
     int ranks = 0;             // number of ranks; 0: one, or one for each GPU that is used
     int threads = 0;           // threads of each rank; 0: the cores of this process are divided among its ranks
     int processes = 1;         // processes with ranks; in a RunRequest: those of this host that the run starts

@@ -71,6 +71,13 @@ std::string RunNumerics::text() const
     return name + (summation == Summation::Reproducible ? " reproducible" : "");
 }
 
+std::vector<int> gpus_to_deal(const RunPlacement& placement)
+{
+    const SimulationOptions options({}, placement, {});
+    const HostGpus& host = gpus_for(options, "");
+    return choose_device(options, "", host).on_gpu ? gpus_for_single_runs(host, placement.gpus) : std::vector<int>{};
+}
+
 #ifdef PARHELION_CUDA
 bool built_with_cuda() { return true; }
 std::string describe_devices()

@@ -163,6 +163,10 @@ bool built_with_cuda();
 // Returns the devices that runs can use, as text: "CPU, NVIDIA H200".
 std::string describe_devices();
 
+// Returns the device numbers of the GPUs among which runs with one GPU each are dealt, the first for the first run. `placement`
+// may limit their number. It is empty if such runs use CPUs. Throws InputError E002, E004 or E005 as a simulation would.
+std::vector<int> gpus_to_deal(const RunPlacement& placement);
+
 class HostWatch;
 
 // A simulation. With several ranks, every call and the constructor may throw CommError. The simulation

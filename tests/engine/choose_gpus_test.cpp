@@ -508,3 +508,21 @@ TEST(GpuChoice, times_no_link_that_would_not_be_used)
     EXPECT_EQ(times, 1);
     EXPECT_EQ(timed_devices, (std::vector<int>{0, 1, 2, 3}));
 }
+
+TEST(GpuChoice, of_a_run_beside_others_is_the_gpu_that_it_is_given)
+{
+    SimulationOptions given = by_itself;
+    given.gpu = 2;
+    const GpuChoice choice = choose_gpus(given, host_of_h200(4), {10'000'000}, large_box, criteria, timed(nvlink));
+    EXPECT_EQ(choice.devices, std::vector<int>{2});
+    EXPECT_EQ(choice.grid.ranks(), 1);
+}
+
+TEST(GpuChoice, of_single_runs_has_gpus_that_do_not_reach_each_other)
+{
+    const HostGpus apart = host_of({rtx_4090(0), display_card(1), rtx_4090(2)}, false);
+    EXPECT_EQ(gpus_for_single_runs(apart, 0), (std::vector<int>{0, 2}));
+    EXPECT_EQ(gpus_for_single_runs(apart, 1), std::vector<int>{0});
+    EXPECT_EQ(gpus_for_single_runs({}, 0), std::vector<int>{});
+    EXPECT_THROW(gpus_for_single_runs(apart, 3), InputError);
+}

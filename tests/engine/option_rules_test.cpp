@@ -158,6 +158,24 @@ TEST(OptionRules, of_gpus_of_several_nodes_name_the_method_that_leaves_them)
     EXPECT_THROW(expect_to_leave_nodes(HaloMethod::StagedFused, MeshMethod::Dedicated), InputError);
 }
 
+TEST(OptionRules, of_many_runs_leave_each_one_process_and_on_gpus_one_rank)
+{
+    OptionFacts facts;
+    facts.folders = 3;
+    EXPECT_EQ(refusal(facts), "");
+    facts.placement.gpus = 2;
+    EXPECT_EQ(refusal(facts), "");
+    facts.placement.ranks = 2;
+    EXPECT_THAT(refusal(facts), HasSubstr("--multi of 3 folders, --ranks 2, --gpus 2: on GPUs each run of --multi has one rank"));
+    facts.placement.gpus = 0; // on CPUs
+    EXPECT_EQ(refusal(facts), "");
+    facts.connection.transport = TransportKind::NicEmulation, facts.connection.nodes = nodes(2, 1);
+    EXPECT_THAT(refusal(facts), HasSubstr("have no virtual nodes"));
+    facts = launched(2);
+    facts.folders = 3;
+    EXPECT_THAT(refusal(facts), HasSubstr("all in one process"));
+}
+
 TEST(OptionRules, of_the_device_are_judged_once_it_is_known)
 {
     OptionFacts facts;

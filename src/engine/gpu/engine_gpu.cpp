@@ -113,7 +113,7 @@ void GpuEngine<N>::start(HostWatch* watch)
     ranks_.deal_out();
     segments_.keep_last_repartition();
     ranks_.synchronize();
-    plan_.bytes = gpu_memory::held() - held_before_;
+    plan_.bytes = static_cast<std::size_t>(gpu_memory::allocated_by_thread() - allocated_before_);
 }
 
 template <class N>
@@ -126,7 +126,10 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
     plan_.gpus = ranks_.layout().gpus();
     plan_.gpus_remark = ranks_.layout().remark();
     const std::size_t there = usable_together(find_gpus()).size();
-    if (gets_one_gpu(options, p) && there > 1) { plan_.gpus_remark = fmt::format("1 of {}: with PME --gpus takes more", there); }
+    if (gets_one_gpu(options, p) && there > 1 && !options.gpu)
+    {
+        plan_.gpus_remark = fmt::format("1 of {}: with PME --gpus takes more", there);
+    }
     plan_.grid = ranks_.layout().grid().cells;
     plan_.halo = options.halo_method();
     if (plan_.mesh) { plan_.mesh->method = ranks_.layout().mesh_method(), plan_.mesh->ranks = ranks_.layout().mesh_ranks(); }

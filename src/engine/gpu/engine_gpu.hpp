@@ -97,9 +97,9 @@ private:
     const RunSetup& setup_;
     const bool keeps_trace_;
     const ListWatch list_watch_;
-    ListConditions list_conditions_;                     // conditions for which the lists in use are planned
-    ListPlan list_plan_;                                 // plan for list_conditions_
-    const std::size_t held_before_ = gpu_memory::held(); // GPU memory held by objects that are older than this one
+    ListConditions list_conditions_; // conditions for which the lists in use are planned
+    ListPlan list_plan_;             // plan for list_conditions_
+    const std::ptrdiff_t allocated_before_ = gpu_memory::allocated_by_thread(); // bytes
     GpuProcesses processes_;
     GpuRanks<N> ranks_;
     GpuSegments<N> segments_;
