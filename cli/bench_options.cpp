@@ -119,6 +119,32 @@ Command add_bench_standard(CLI::App& app)
     return {command, [options] { return command_bench_standard(*options), after_output(exit_done); }};
 }
 
+Command add_bench_multi(CLI::App& app)
+{
+    const auto options = std::make_shared<BenchMultiOptions>();
+    CLI::App* command = app.add_subcommand("multi", "how fast several simulations are together, as those of run --multi");
+    command->add_option("--runs", options->runs, "numbers of simulations at a time")
+        ->default_val(std::vector<int>{1, 2, 4, 8, 16})
+        ->check(CLI::Range(1, 1024));
+    CLI::Option* const atoms =
+        command->add_option("--atoms", options->atoms, "a size of the ethanol-water series, with PME")->default_val(24000);
+    command->add_option("--jac", options->jac, "folder with conf.gro, topol.top and md.mdp, in place of the series")
+        ->type_name("DIR")
+        ->check(CLI::ExistingDirectory)
+        ->excludes(atoms);
+    add_device_option(*command, options->device);
+    command->add_option("--gpus", options->gpus, "GPUs among which they are dealt")->default_val(1)->check(CLI::Range(1, 64));
+    command->add_option("--threads", options->threads, "of each simulation; 0: the cores, divided")
+        ->default_val(0)
+        ->check(CLI::Range(0, 1024));
+    command->add_option("--seconds", options->seconds, "how long a window is")->default_val(10)->check(CLI::Range(0.01, 3600.0));
+    command->add_option("--repetitions", options->repetitions, "windows, whose median is told")
+        ->default_val(3)
+        ->check(CLI::Range(1, 1000));
+    command->add_option("--json", options->json, "append JSON lines to this file")->type_name("FILE");
+    return {command, [options] { return command_bench_multi(*options), after_output(exit_done); }};
+}
+
 } // namespace
 
 std::vector<Command> add_bench_commands(CLI::App& app)
@@ -127,7 +153,7 @@ std::vector<Command> add_bench_commands(CLI::App& app)
     const std::vector<CLI::Option*> of_bench =
         bench.first->get_options([](const CLI::Option* o) { return !o->check_name("--help"); });
     std::vector<Command> commands;
-    for (const auto add : {add_bench_halo, add_bench_comm, add_bench_scaling, add_bench_standard})
+    for (const auto add : {add_bench_halo, add_bench_comm, add_bench_scaling, add_bench_standard, add_bench_multi})
     {
         commands.push_back(add(*bench.first));
         for (CLI::Option* option : of_bench) { commands.back().first->excludes(option); } // the option would have no effect

@@ -2,24 +2,14 @@
 // A subcommand as main() knows it, and how it ends.
 #pragma once
 
+#include "failure.hpp"
+
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <utility>
 #include <vector>
 
 namespace parhelion {
-
-// Exit codes are a documented part of the command line.
-enum ExitCode
-{
-    exit_done = 0,
-    exit_internal = 1,
-    exit_usage = 2,
-    exit_stopped = 3,
-    exit_input = 4,
-    exit_physics = 5,
-    exit_system = 6
-};
 
 // A subcommand, and the function that runs it and returns its exit code.
 using Command = std::pair<CLI::App*, std::function<int()>>;

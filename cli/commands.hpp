@@ -16,8 +16,10 @@
 #include "run/version.hpp"
 
 #include <array>
+#include <atomic>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +50,8 @@ struct RunOptions
     RunRequest request;
     NicEmulation nic; // delays of the emulated network; the run request has the number of nodes
     std::optional<ImdOptions> imd;
+    std::vector<std::filesystem::path> folders; // of --multi: a run for each; empty: one run, in the working folder
+    int at_once = 0;                            // of --multi: runs at a time, at most; 0: as many as fit
     bool json = false, quiet = false, verbose = false;
 };
 struct EnergyOptions
@@ -123,6 +127,19 @@ struct BenchStandardOptions
     std::filesystem::path json;
 };
 
+struct BenchMultiOptions
+{
+    std::vector<int> runs;     // numbers of simulations at a time
+    std::filesystem::path jac; // a folder with conf.gro, topol.top and md.mdp; empty: the series
+    std::int64_t atoms = 0;    // of the series
+    Device device = Device::Auto;
+    int gpus = 1;        // GPUs among which they are dealt
+    int threads = 0;     // of each simulation; 0: the cores, divided
+    double seconds = 10; // of a window
+    int repetitions = 3; // windows
+    std::filesystem::path json;
+};
+
 struct TuneOptions
 {
     InputOptions input;
@@ -171,7 +188,9 @@ struct InfoOptions
     bool json = false;
 };
 
-RunEnd command_run(const RunOptions& options);
+int command_run(const RunOptions& options); // returns the exit code
+// Makes the runs of --multi, and returns the exit code. catch_signals() makes signals raise `stop`.
+int command_run_many(const RunOptions& options, const std::function<void()>& catch_signals, std::atomic<bool>& stop);
 void command_energy(const EnergyOptions& options);
 void command_check(const CheckOptions& options);
 void command_convert(const ConvertOptions& options);
@@ -188,6 +207,7 @@ void command_bench(const BenchOptions& options);
 void command_bench_halo(const BenchHaloOptions& options);
 void command_bench_comm(const BenchCommOptions& options);
 void command_bench_scaling(const BenchScalingOptions& options);
+void command_bench_multi(const BenchMultiOptions& options);
 void command_bench_standard(const BenchStandardOptions& options);
 void command_tune(const TuneOptions& options);
 void command_gmx_args(const GmxArgsOptions& options);

@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "commands.hpp"
 #include "completion.hpp"
+#include "failure.hpp"
 #include "habits.hpp"
 #include "options.hpp"
 #include "say.hpp"
@@ -58,6 +59,7 @@ Command add_run(CLI::App& app)
     add_prefix_option(*command, options->request.output.prefix);
     add_connection_options(*command, *options);
     add_imd_options(*command, *options);
+    add_many_options(*command, *options);
     RunLength& length = options->request.length;
     command->add_option("--steps", length.steps, "number of steps, as 5000 or 5e3; -1: no end (default: nsteps of the .mdp)")
         ->transform(whole_number)
@@ -74,13 +76,14 @@ Command add_run(CLI::App& app)
     command->add_option("--trace", output.trace, "write a timeline of the latest steps, for ui.perfetto.dev")->type_name("FILE");
     command->add_flag("--rst7", output.rst7, "write the last configuration as a restart file of AMBER, too: PREFIX.rst7");
     command->add_flag("--new", output.fresh, "start afresh, even if PREFIX.cpt says how to continue");
-    command->add_flag("--json", options->json, "print the report as JSON on standard output, and all else on standard error");
+    command->add_flag("--json", options->json, "print the report as JSON on standard output, and all else on standard error")
+        ->excludes("--multi");
     command->add_flag("-q,--quiet", options->quiet, "no progress and no messages but warnings");
     command->add_flag("-v,--verbose", options->verbose, "notes as well as warnings");
     options->request.end_process = end_at_once_by;
     tell_rules(*command);
     return {command, [options] {
-                const int code = command_run(*options) == RunEnd::Stopped ? exit_stopped : exit_done;
+                const int code = command_run(*options);
                 return options->json ? after_output(code) : code;
             }};
 }
@@ -270,43 +273,17 @@ void occupy_standard_streams()
 
 int run_command(const std::function<int()>& command)
 {
-    const auto complain = [](const std::string& text, int code) {
-        say_fitted(stderr, text + "\n");
-        return code;
-    };
     try
     {
         return command();
     }
-    catch (const InputError& e)
+    catch (...)
     {
-        const bool is_usage = e.id() <= "E010" && e.id() != "E001"; // an error in the command line
-        return complain(e.what(), is_usage ? exit_usage : exit_input);
-    }
-    catch (const PhysicsError& e)
-    {
-        return complain(e.what(), exit_physics);
-    }
-    catch (const CommError& e)
-    {
-        std::fflush(nullptr); // blocked threads or GPUs may delay a regular end
-        std::_Exit(complain(fmt::format("E601 {}", e.what()), exit_system));
-    }
-    catch (const SystemError& e)
-    {
-        return complain(fmt::format("E601 {}", e.what()), exit_system);
-    }
-    catch (const std::system_error& e) // from files, or from a thread that could not be started
-    {
-        return complain(fmt::format("E601 {}", e.what()), exit_system);
-    }
-    catch (const std::bad_alloc&)
-    {
-        return complain("E602 out of memory (the system is larger than this machine's memory).", exit_system);
-    }
-    catch (const std::exception& e)
-    {
-        return complain(fmt::format("internal error: {}", e.what()), exit_internal);
+        const Failure failure = failure_of(std::current_exception());
+        say_fitted(stderr, failure.text + "\n");
+        if (!failure.ends_at_once) { return failure.code; }
+        std::fflush(nullptr);
+        std::_Exit(failure.code);
     }
 }
 

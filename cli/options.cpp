@@ -339,6 +339,25 @@ void add_imd_options(CLI::App& command, RunOptions& options)
     for (CLI::Option* option : of_imd) { option->needs(port); }
 }
 
+void add_many_options(CLI::App& command, RunOptions& options)
+{
+    CLI::Option* const folders =
+        command
+            .add_option(
+                "--multi", options.folders,
+                "folders with a run each, in this process and several at a time; the files of other options are within each "
+                "folder")
+            ->type_name("DIR ...")
+            ->excludes("--imd");
+    command
+        .add_option(
+            "--multi-at-once", options.at_once,
+            "of --multi: runs at a time, at most; others wait (default: on GPUs as many as fit into their memory, on CPUs "
+            "as many as there are cores for)")
+        ->check(CLI::Range(1, 1024))
+        ->needs(folders);
+}
+
 void add_halo_methods(CLI::App& command, std::vector<HaloMethod>& methods, std::vector<HaloMethod> by_default,
                       bool (*is_one)(HaloMethod))
 {

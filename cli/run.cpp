@@ -3,6 +3,7 @@
 #include "run/run.hpp"
 #include "comm/launch/launch.hpp"
 #include "commands.hpp"
+#include "failure.hpp"
 #include "run/imd_observer.hpp"
 #include "run_terminal.hpp"
 
@@ -36,14 +37,16 @@ bool writes()
 
 } // namespace
 
-RunEnd command_run(const RunOptions& options)
+int command_run(const RunOptions& options)
 {
     std::signal(SIGPIPE, SIG_IGN); // say() explains why
+    if (!options.folders.empty()) { return command_run_many(options, stop_on_signals, stop_requested); }
     RunTerminal terminal(options, stop_on_signals);
-    if (!options.imd || !writes()) { return run_simulation(options.request, terminal, stop_requested).end; }
+    const auto code_of = [](const RunResult& result) { return result.end == RunEnd::Stopped ? exit_stopped : exit_done; };
+    if (!options.imd || !writes()) { return code_of(run_simulation(options.request, terminal, stop_requested)); }
     ImdServer server(*options.imd);
     ImdObserver observer(terminal, server, options.request.output.stream_every, stop_requested);
-    return run_simulation(options.request, observer, stop_requested).end;
+    return code_of(run_simulation(options.request, observer, stop_requested));
 }
 
 } // namespace parhelion
