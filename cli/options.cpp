@@ -347,7 +347,7 @@ void add_many_options(CLI::App& command, RunOptions& options)
                 "--multi", options.folders,
                 "folders with a run each, in this process and several at a time; the files of other options are within each "
                 "folder")
-            ->type_name("DIR ...")
+            ->type_name("DIR")
             ->excludes("--imd");
     command
         .add_option(
