@@ -139,7 +139,7 @@ private:
         {
             if (run.goes_on && run.speed) { ns_per_day += run.speed->steps_per_second() * run.dt * 86.4; }
         }
-        line_.draw(fmt::format("{} runs go on, {} wait, {} have ended  {:.4g} ns/day together", going,
+        line_.draw(fmt::format("{} going on, {} waiting, {} ended  {:.4g} ns/day together", going,
                                static_cast<std::ptrdiff_t>(runs_.size()) - going - over, over, ns_per_day));
     }
 
