@@ -36,7 +36,7 @@ from visible_gpus import visible_gpus
 
 LATE = "::parhelion::test::be_late();"  # tests/halo/late_blocks.cuh
 LATE_BLOCKS = ("-include", "tests/halo/late_blocks.cuh", "-I", "tests")  # compiled with barriers that some threads reach late
-MACHINE_CODE = "src/device/gpu/instructions.cuh"
+MACHINE_CODE = "src/device/gpu/cuda/instructions.cuh"
 
 
 @dataclass(frozen=True)

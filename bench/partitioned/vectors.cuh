@@ -12,7 +12,7 @@ namespace parhelion::partitioned_bench {
 constexpr int most_threads = 1024;
 
 // Until the queue is empty; the host spins, unlike in GpuQueue::synchronize().
-inline void spin_until_done(GpuQueue& queue) { cuda_check(cudaStreamSynchronize(queue.stream()), "cudaStreamSynchronize"); }
+inline void spin_until_done(GpuQueue& queue) { gpu_check(cudaStreamSynchronize(queue.stream()), "cudaStreamSynchronize"); }
 
 // Blocks of a vector of so many bytes, and their threads.
 inline LaunchShape shape_of(std::size_t bytes)
@@ -30,18 +30,18 @@ public:
     {
         for (GpuQueue* queue : queues_)
         {
-            cuda_check(cudaStreamBeginCapture(queue->stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+            gpu_check(cudaStreamBeginCapture(queue->stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
         }
         work();
         std::vector<cudaGraph_t> captured(queues_.size());
         for (std::size_t r = 0; r < queues_.size(); ++r)
         {
-            cuda_check(cudaStreamEndCapture(queues_[r]->stream(), &captured[r]), "cudaStreamEndCapture");
+            gpu_check(cudaStreamEndCapture(queues_[r]->stream(), &captured[r]), "cudaStreamEndCapture");
         }
         for (std::size_t r = 0; r < queues_.size(); ++r)
         {
             queues_[r]->make_current();
-            cuda_check(cudaGraphInstantiate(&graphs_[r], captured[r], 0), "cudaGraphInstantiate");
+            gpu_check(cudaGraphInstantiate(&graphs_[r], captured[r], 0), "cudaGraphInstantiate");
             cudaGraphDestroy(captured[r]);
         }
     }
@@ -56,7 +56,7 @@ public:
     {
         for (std::size_t r = 0; r < queues_.size(); ++r)
         {
-            cuda_check(cudaGraphLaunch(graphs_[r], queues_[r]->stream()), "cudaGraphLaunch");
+            gpu_check(cudaGraphLaunch(graphs_[r], queues_[r]->stream()), "cudaGraphLaunch");
         }
     }
 

@@ -11,7 +11,7 @@ namespace parhelion::fused {
 
 PARHELION_HD inline double multiply_add(double a, double b, double c)
 {
-#ifdef __CUDA_ARCH__
+#ifdef PARHELION_ON_DEVICE
     return fma(a, b, c);
 #else
     return a * b + c;

@@ -29,7 +29,7 @@ struct SettleTriangle
 PARHELION_HD inline double clamped_sqrt(double square) { return std::sqrt(square > 0 ? square : 0); }
 PARHELION_HD inline double inverse_sqrt(double square)
 {
-#ifdef __CUDA_ARCH__
+#ifdef PARHELION_ON_DEVICE
     return rsqrt(square);
 #else
     return 1 / std::sqrt(square);

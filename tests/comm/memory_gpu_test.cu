@@ -33,7 +33,7 @@ std::ptrdiff_t open_files()
 std::size_t free_bytes()
 {
     std::size_t free = 0, total = 0;
-    cuda_check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    gpu_check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
     return free;
 }
 

@@ -541,8 +541,8 @@ private:
     {
         lane.filler.make_current();
         int bytes = 0;
-        cuda_check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, lane.queue.device()), "attribute");
-        cuda_check(cudaFuncSetAttribute(occupy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "attribute");
+        gpu_check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, lane.queue.device()), "attribute");
+        gpu_check(cudaFuncSetAttribute(occupy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "attribute");
         LaunchShape shape{lane.queue.multiprocessors(), 1024};
         shape.shared_bytes = static_cast<std::size_t>(bytes);
         for (int k = 0; k < 16; ++k)

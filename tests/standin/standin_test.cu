@@ -359,7 +359,7 @@ TEST(StandIn, an_event_passes_when_a_kernel_has_begun)
     attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
     attribute.val.launchCompletionEvent.event = begun.handle();
     config.attrs = &attribute, config.numAttrs = 1;
-    cuda_check(cudaLaunchKernelEx(&config, await_kernel, word.data(), std::uint64_t{2}), "launch");
+    gpu_check(cudaLaunchKernelEx(&config, await_kernel, word.data(), std::uint64_t{2}), "launch");
     wait_for(other, begun); // and the kernel waits for what follows here
     launch(other, Phase::Output, publish_kernel, {1, 1}, word.data(), std::uint64_t{2});
     EXPECT_THAT(word.to_vector(queue), Each(2));

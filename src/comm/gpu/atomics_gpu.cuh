@@ -33,7 +33,7 @@ struct CudaAtomics
     // Pauses between two polls. A message between running GPUs arrives within a hundred polls; in longer waits the thread sleeps.
     static __device__ void pause(int polls)
     {
-        if (polls >= polls_before_sleep) { __nanosleep(200); }
+        if (polls >= polls_before_sleep) { sleep_about_200_ns(); }
     }
 
     static __device__ std::int64_t nanoseconds() { return static_cast<std::int64_t>(global_nanoseconds()); }

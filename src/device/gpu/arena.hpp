@@ -16,6 +16,10 @@
 
 namespace parhelion {
 
+namespace gpu_api {
+class SharedPages;
+}
+
 // The access that one GPU has to the memory of another.
 struct GpuLink
 {
@@ -52,10 +56,10 @@ public:
     int pages() const { return pages_; }
 
 private:
-    GpuArena() = default;
+    GpuArena();
     void give_back() noexcept;
 
-    bool is_mapped_ = true; // true: mapped pages (whole granules); false: an ordinary allocation
+    std::unique_ptr<gpu_api::SharedPages> shared_; // null: data_ is an ordinary allocation
     bool is_counted_ = false;
     int pages_ = -1;
     std::byte* data_ = nullptr;

@@ -4,6 +4,8 @@
 // All functions return the old value. Cost: one instruction, which does not wait if the result is unused.
 #pragma once
 
+#include "device/gpu/runtime.cuh"
+
 #include <type_traits>
 
 namespace parhelion {

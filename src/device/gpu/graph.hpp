@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA graphs, which are captured once and replayed many times. Events: points in a queue for which the host or a queue waits.
+// Graphs, which are captured once and replayed many times. Events: points in a queue for which the host or a queue waits.
 //
 // The idea: launching one kernel costs the host microseconds, and so does replaying a captured sequence of hundreds of
 // kernels. Values that change from replay to replay must be in device memory. Cost: some microseconds per kernel to capture.
@@ -8,9 +8,6 @@
 #include "device/gpu/queue_gpu.hpp"
 
 #include <utility>
-
-struct CUevent_st;
-struct CUgraphExec_st;
 
 namespace parhelion {
 
@@ -38,10 +35,10 @@ public:
     // Returns true if the event has passed or was never recorded. Both this and wait() throw DeviceError for errors of the queue.
     bool has_passed() const;
     void wait() const; // the host sleeps until the event has passed; not for EventFor::Queues
-    CUevent_st* handle() const { return event_; }
+    EventHandle handle() const { return event_; }
 
 private:
-    CUevent_st* event_ = nullptr;
+    EventHandle event_ = nullptr;
 };
 
 // Makes work that is queued on `queue` from now on wait for `event`. It does not wait if the event was never recorded.
@@ -78,7 +75,7 @@ private:
     static void abandon(GpuQueue& queue) noexcept;
     void end(GpuQueue& queue);
 
-    CUgraphExec_st* graph_ = nullptr;
+    ExecutableGraphHandle graph_ = nullptr;
 };
 
 } // namespace parhelion

@@ -9,34 +9,27 @@ namespace parhelion {
 
 namespace {
 
-int attribute(cudaDeviceAttr which, int device)
-{
-    int value = 0;
-    cuda_check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
-    return value;
-}
-
 bool reaches(int from, int to)
 {
     int can = 0;
-    cuda_check(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer");
+    gpu_check(gpu_api::can_access(&can, from, to), "access among GPUs");
     return can != 0 && gpu_link(from, to).has_access;
 }
 
 HostGpu describe(int device)
 {
     HostGpu gpu;
-    cudaDeviceProp properties;
-    cuda_check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    gpu_api::GpuProperties properties;
+    gpu_check(gpu_api::get_properties(properties, device), "properties of a GPU");
     gpu.device = device;
     gpu.name = properties.name;
     gpu.major = properties.major, gpu.minor = properties.minor;
-    gpu.has_code = runs_code_for(PARHELION_GPU_CODE, gpu.major, gpu.minor);
-    gpu.is_allowed = attribute(cudaDevAttrComputeMode, device) != cudaComputeModeProhibited;
+    gpu.has_code = gpu_api::runs_code(properties, PARHELION_GPU_CODE);
+    gpu.is_allowed = properties.is_allowed;
     gpu.makes_shared_memory = makes_shared_memory(device);
-    gpu.memory = properties.totalGlobalMem;
-    gpu.multiprocessors = properties.multiProcessorCount;
-    gpu.clock_ghz = 1e-6 * attribute(cudaDevAttrClockRate, device);
+    gpu.memory = properties.memory;
+    gpu.multiprocessors = properties.multiprocessors;
+    gpu.clock_ghz = properties.clock_ghz;
     return gpu;
 }
 

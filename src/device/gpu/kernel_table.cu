@@ -38,21 +38,22 @@ Table& table()
 LaunchedKernel describe(const Launched& launched)
 {
     const LaunchShape& shape = launched.shape;
-    cudaFuncAttributes attributes;
-    cuda_check(cudaFuncGetAttributes(&attributes, launched.function), "cudaFuncGetAttributes");
-    int device = 0, warps = 0, blocks = 0;
-    cuda_check(cudaGetDevice(&device), "cudaGetDevice");
-    cuda_check(cudaDeviceGetAttribute(&warps, cudaDevAttrMaxThreadsPerMultiProcessor, device), "cudaDeviceGetAttribute");
-    warps /= 32;
-    cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, launched.function, shape.threads, shape.shared_bytes),
-               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    gpu_api::KernelProperties properties;
+    gpu_check(gpu_api::get_kernel_properties(properties, launched.function), "properties of a kernel");
+    int device = 0, blocks = 0;
+    gpu_check(gpu_api::get_current(&device), "the current GPU");
+    gpu_api::GpuProperties gpu;
+    gpu_check(gpu_api::get_properties(gpu, device), "properties of a GPU");
+    gpu_check(gpu_api::get_resident_blocks(blocks, launched.function, shape.threads, shape.shared_bytes),
+              "occupancy of a kernel");
+    const int warps = gpu.threads_of_multiprocessor / 32;
     LaunchedKernel kernel;
     kernel.name = kernel_name(launched.function);
     kernel.phase = launched.phase;
     kernel.blocks = shape.blocks * shape.blocks_y, kernel.threads = shape.threads;
-    kernel.shared_bytes = attributes.sharedSizeBytes + shape.shared_bytes;
-    kernel.registers = attributes.numRegs;
-    kernel.spilled_bytes = attributes.localSizeBytes;
+    kernel.shared_bytes = properties.shared_bytes + shape.shared_bytes;
+    kernel.registers = properties.registers;
+    kernel.spilled_bytes = properties.local_bytes;
     kernel.occupancy = static_cast<double>(blocks * ((shape.threads + 31) / 32)) / warps;
     return kernel;
 }
@@ -62,10 +63,10 @@ LaunchedKernel describe(const Launched& launched)
 // Returns "update_kernel" for "void parhelion::(anonymous namespace)::update_kernel<…>(…)".
 std::string kernel_name(const void* function)
 {
-    const char* symbol = nullptr;
-    if (cudaFuncGetName(&symbol, function) != cudaSuccess) // fails after an earlier GPU error, which is then reported
+    const char* const symbol = gpu_api::symbol_of(function);
+    if (symbol == nullptr) // fails after an earlier GPU error, which is then reported
     {
-        cudaGetLastError();
+        gpu_api::forget_error();
         return "a kernel";
     }
     const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr), std::free);
@@ -84,8 +85,7 @@ void raise_shared_memory_limit(const GpuQueue& queue, const void* kernel, std::s
     std::size_t& limit = limits[{queue.device(), kernel}];
     if (bytes <= limit) { return; }
     queue.make_current();
-    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-               "shared memory of a kernel");
+    gpu_check(gpu_api::allow_shared_bytes(kernel, bytes), "shared memory of a kernel");
     limit = bytes;
 }
 

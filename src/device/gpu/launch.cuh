@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches kernels, times them, and counts launches; no other file launches any. Errors of the CUDA runtime become DeviceError.
+// Launches kernels, times them, and counts launches; no other file launches any. Errors of the runtime become DeviceError.
 #pragma once
 
-#include "device/device_memory_error.hpp"
+#include "base/error.hpp"
 #include "device/gpu/block_trace.hpp"
 #include "device/gpu/queue_gpu.hpp"
+#include "device/gpu/runtime.cuh"
 #include "device/phase_clock.hpp"
-
-#include <cuda_runtime.h>
 
 #include <string>
 
 namespace parhelion {
-
-inline void cuda_check(cudaError_t status, const char* what)
-{
-    if (status == cudaSuccess) { return; }
-    cudaGetLastError(); // clears the error, which the runtime would otherwise report again
-    const std::string text = std::string(what) + ": " + cudaGetErrorString(status);
-    if (status == cudaErrorMemoryAllocation) { throw DeviceMemoryError(text); }
-    throw DeviceError(text);
-}
 
 struct LaunchShape
 {
@@ -59,19 +49,29 @@ std::uint16_t note_launch(const void* function, PhaseTag phase, LaunchShape shap
 // Returns the kernel's name without namespaces and template arguments.
 std::string kernel_name(const void* function);
 
-inline cudaLaunchConfig_t launch_config(const GpuQueue& queue, LaunchShape shape)
+// Returns the maximum number of blocks of a kernel that run on this queue's GPU at once.
+template <class... Parameters>
+int blocks_at_once(const GpuQueue& queue, void (*kernel)(Parameters...), int threads, std::size_t shared_bytes = 0)
 {
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.blocks_y));
-    config.blockDim = dim3(static_cast<unsigned>(shape.threads));
-    config.dynamicSmemBytes = shape.shared_bytes;
-    config.stream = queue.stream();
-    return config;
+    queue.make_current();
+    int blocks = 0;
+    gpu_check(gpu_api::get_resident_blocks(blocks, reinterpret_cast<const void*>(kernel), threads, shared_bytes),
+              "occupancy of a kernel");
+    return blocks * queue.multiprocessors();
 }
 
-inline void check_launch(cudaError_t status, const void* function)
+inline gpu_api::Launch launch_as(const GpuQueue& queue, LaunchShape shape)
 {
-    if (status != cudaSuccess) { cuda_check(status, kernel_name(function).c_str()); }
+    return {.blocks = dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.blocks_y)),
+            .threads = dim3(static_cast<unsigned>(shape.threads)),
+            .shared_bytes = shape.shared_bytes,
+            .stream = queue.stream(),
+            .begins_early = shape.begins_early};
+}
+
+inline void check_launch(gpu_api::Status status, const void* function)
+{
+    if (status != gpu_api::success) { gpu_check(status, kernel_name(function).c_str()); }
 }
 
 template <class... Parameters>
@@ -85,22 +85,15 @@ template <class... Parameters, class... Arguments>
 void launch(GpuQueue& queue, PhaseTag phase, void (*kernel)(Parameters...), LaunchShape shape, const Arguments&... arguments)
 {
     const std::uint16_t number = note_launch(reinterpret_cast<const void*>(kernel), phase, shape);
-    cudaLaunchConfig_t config = launch_config(queue, shape);
-    cudaLaunchAttribute early{};
-    if (shape.begins_early)
-    {
-        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        early.val.programmaticStreamSerializationAllowed = 1;
-        config.attrs = &early, config.numAttrs = 1;
-    }
-    cudaError_t status;
+    const gpu_api::Launch as = launch_as(queue, shape);
+    gpu_api::Status status;
     if constexpr (begins_with_trace<Parameters...>)
     {
         BlockTracer* const tracer = queue.tracer();
         const BlockTrace tracing = tracer == nullptr ? BlockTrace{} : tracer->reserve(number, shape.blocks, shape.blocks_y);
-        status = cudaLaunchKernelEx(&config, kernel, tracing, arguments...);
+        status = gpu_api::launch(as, kernel, tracing, arguments...);
     }
-    else { status = cudaLaunchKernelEx(&config, kernel, arguments...); }
+    else { status = gpu_api::launch(as, kernel, arguments...); }
     check_launch(status, reinterpret_cast<const void*>(kernel));
 }
 

@@ -4,7 +4,8 @@
 //
 // Work that waits for the event sees none of the kernel's writes. The runtime promises only best
 // effort: the event may pass as late as the kernel's end. For work of higher priority, or work on
-// places that the kernel cannot use, it may pass before all blocks have begun. Cost: that of launch().
+// places that the kernel cannot use, it may pass before all blocks have begun. AMD's runtime has no such event: there it passes
+// at the kernel's end. Cost: that of launch().
 #pragma once
 
 #include "device/gpu/graph.hpp"
@@ -20,12 +21,9 @@ void launch_begun(GpuQueue& queue, PhaseTag phase, void (*kernel)(BlockTrace, Pa
     const std::uint16_t number = note_launch(reinterpret_cast<const void*>(kernel), phase, shape);
     BlockTracer* const tracer = queue.tracer();
     const BlockTrace tracing = tracer == nullptr ? BlockTrace{} : tracer->reserve(number, shape.blocks, shape.blocks_y);
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
-    attribute.val.launchCompletionEvent.event = begun.handle();
-    cudaLaunchConfig_t config = launch_config(queue, shape);
-    config.attrs = &attribute, config.numAttrs = 1;
-    check_launch(cudaLaunchKernelEx(&config, kernel, tracing, arguments...), reinterpret_cast<const void*>(kernel));
+    gpu_api::Launch as = launch_as(queue, shape);
+    as.begun = begun.handle();
+    check_launch(gpu_api::launch(as, kernel, tracing, arguments...), reinterpret_cast<const void*>(kernel));
 }
 
 } // namespace parhelion

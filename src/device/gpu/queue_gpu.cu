@@ -8,21 +8,14 @@
 
 namespace parhelion {
 
-namespace {
-// The driver reads these variables when a GPU is first used. Values that the user has set take precedence. Loading
-// a kernel at its first use can wait for running kernels, and a running kernel may wait for one that is not queued
-// yet (rule D4 of docs/design/communication.md). Therefore all kernels are loaded at the start, which costs 0.15 s.
-[[maybe_unused]] const int loads_at_once = setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-// Queues that share a hardware queue block each other when one waits (rule D5 there). The default is 8; this asks for 32.
-[[maybe_unused]] const int hardware_queues = setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-} // namespace
+[[maybe_unused]] static const int environment = gpu_api::set_environment();
 
 int gpu_count()
 {
     int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess)
+    if (gpu_api::count_gpus(&count) != gpu_api::success)
     {
-        cudaGetLastError(); // clears the error: a machine without a driver is allowed
+        gpu_api::forget_error(); // clears the error: a machine without a driver is allowed
         return 0;
     }
     return count;
@@ -34,40 +27,36 @@ static __global__ void any_kernel() {}
 GpuQueue::GpuQueue(int device, Priority priority) : device_(device)
 {
     make_current();
-    cudaDeviceProp properties;
-    cuda_check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-    multiprocessors_ = properties.multiProcessorCount;
-    shared_bytes_of_block_ = properties.sharedMemPerBlockOptin;
-    shared_bytes_of_multiprocessor_ = properties.sharedMemPerMultiprocessor;
+    gpu_api::GpuProperties properties;
+    gpu_check(gpu_api::get_properties(properties, device), "properties of a GPU");
+    multiprocessors_ = properties.multiprocessors;
+    shared_bytes_of_block_ = properties.shared_bytes_of_block;
+    shared_bytes_of_multiprocessor_ = properties.shared_bytes_of_multiprocessor;
     name_ = properties.name;
-    cudaFuncAttributes attributes;
-    cuda_check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(any_kernel)), "cudaFuncGetAttributes");
-    launches_early_ = properties.major >= 9 && attributes.ptxVersion >= 90;
-    int lowest = 0, highest = 0;
-    cuda_check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
-    cuda_check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority == Priority::First ? highest : lowest),
-               "cudaStreamCreate");
-    cudaEvent_t event = nullptr;
-    cuda_check(cudaEventCreateWithFlags(&event, cudaEventBlockingSync | cudaEventDisableTiming), "cudaEventCreate");
+    gpu_api::KernelProperties kernel;
+    gpu_check(gpu_api::get_kernel_properties(kernel, reinterpret_cast<const void*>(any_kernel)), "properties of a kernel");
+    launches_early_ = properties.launches_early && kernel.begins_early;
+    gpu_check(gpu_api::make_stream(&stream_, priority == Priority::First), "making a stream");
+    gpu_api::Event event = nullptr;
+    gpu_check(gpu_api::make_event(&event, true), "making an event");
     done_ = event;
 }
 
 GpuQueue::~GpuQueue()
 {
-    cudaSetDevice(device_);
-    cudaStreamSynchronize(stream_);
-    cudaEventDestroy(static_cast<cudaEvent_t>(done_));
-    cudaStreamDestroy(stream_);
+    static_cast<void>(gpu_api::make_current(device_)); // a destructor has no use for errors
+    static_cast<void>(gpu_api::synchronize_stream(stream_));
+    gpu_api::destroy_event(done_);
+    gpu_api::destroy_stream(stream_);
 }
 
-void GpuQueue::make_current() const { cuda_check(cudaSetDevice(device_), "cudaSetDevice"); }
+void GpuQueue::make_current() const { gpu_check(gpu_api::make_current(device_), "choosing a GPU"); }
 
 void GpuQueue::synchronize(Wait how)
 {
-    if (how == Wait::Spins) { return cuda_check(cudaStreamSynchronize(stream()), "waiting for the GPU"); }
-    const auto event = static_cast<cudaEvent_t>(done_);
-    cuda_check(cudaEventRecord(event, stream()), "cudaEventRecord");
-    cuda_check(cudaEventSynchronize(event), "waiting for the GPU");
+    if (how == Wait::Spins) { return gpu_check(gpu_api::synchronize_stream(stream()), "waiting for the GPU"); }
+    gpu_check(gpu_api::record_event(done_, stream()), "recording an event");
+    gpu_check(gpu_api::await_event(done_), "waiting for the GPU");
 }
 
 namespace gpu_memory {
@@ -88,62 +77,44 @@ void count(std::ptrdiff_t bytes)
 void* allocate(std::size_t bytes)
 {
     void* p = nullptr;
-    if (bytes > 0) { cuda_check(cudaMalloc(&p, bytes), "cudaMalloc"); }
+    if (bytes > 0) { gpu_check(gpu_api::allocate(&p, bytes), "allocating memory of the GPU"); }
     count(static_cast<std::ptrdiff_t>(bytes));
     return p;
 }
 void free(void* device, std::size_t bytes) noexcept
 {
-    // cudaFree() invalidates a stream capture, even when called with nullptr.
-    if (device != nullptr) { cudaFree(device); }
+    // free() of the runtime invalidates a stream capture, even when called with nullptr.
+    if (device != nullptr) { gpu_api::free(device); }
     count(-static_cast<std::ptrdiff_t>(bytes));
 }
 void* allocate_pinned(std::size_t bytes)
 {
     void* p = nullptr;
-    if (bytes > 0) { cuda_check(cudaMallocHost(&p, bytes), "cudaMallocHost"); }
+    if (bytes > 0) { gpu_check(gpu_api::allocate_pinned(&p, bytes), "allocating pinned memory"); }
     return p;
 }
-void free_pinned(void* host) noexcept { cudaFreeHost(host); }
-void pin(void* host, std::size_t bytes)
-{
-    cuda_check(cudaHostRegister(host, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped), "cudaHostRegister");
-}
-void unpin(void* host) noexcept { cudaHostUnregister(host); }
+void free_pinned(void* host) noexcept { gpu_api::free_pinned(host); }
+void pin(void* host, std::size_t bytes) { gpu_check(gpu_api::pin(host, bytes), "pinning memory"); }
+void unpin(void* host) noexcept { gpu_api::unpin(host); }
 
 void to_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes)
 {
-    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, queue.stream()), "copy to the GPU");
+    gpu_check(gpu_api::queue_copy(to, from, bytes, gpu_api::to_device, queue.stream()), "copy to the GPU");
 }
 void to_host(GpuQueue& queue, void* to, const void* from, std::size_t bytes)
 {
-    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, queue.stream()), "copy from the GPU");
+    gpu_check(gpu_api::queue_copy(to, from, bytes, gpu_api::to_host, queue.stream()), "copy from the GPU");
 }
 void on_device(GpuQueue& queue, void* to, const void* from, std::size_t bytes)
 {
-    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, queue.stream()), "copy on the GPU");
+    gpu_check(gpu_api::queue_copy(to, from, bytes, gpu_api::on_device, queue.stream()), "copy on the GPU");
 }
 void set_bytes(GpuQueue& queue, void* to, int value, std::size_t bytes)
 {
-    cuda_check(cudaMemsetAsync(to, value, bytes, queue.stream()), "cudaMemset");
+    gpu_check(gpu_api::queue_set_bytes(to, value, bytes, queue.stream()), "setting memory of the GPU");
 }
 
-void set_words(GpuQueue& queue, std::span<const WordAt> words)
-{
-    static const auto queue_stores = PARHELION_DRIVER(cuStreamBatchMemOp);
-    constexpr std::size_t most = 16;
-    PARHELION_EXPECTS(words.size() <= most);
-    CUstreamBatchMemOpParams stores[most] = {};
-    for (std::size_t i = 0; i < words.size(); ++i)
-    {
-        auto& store = stores[i].writeValue;
-        store.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
-        store.address = reinterpret_cast<CUdeviceptr>(words[i].word);
-        store.value64 = words[i].value;
-        store.flags = CU_STREAM_WRITE_VALUE_DEFAULT; // includes a system-scope fence before the store
-    }
-    driver_check(queue_stores(queue.stream(), static_cast<unsigned>(words.size()), stores, 0), "cuStreamBatchMemOp");
-}
+void set_words(GpuQueue& queue, std::span<const WordAt> words) { gpu_api::queue_stores(queue.stream(), words); }
 
 } // namespace gpu_memory
 

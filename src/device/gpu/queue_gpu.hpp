@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue of a GPU: a stream of one device, which runs kernels and copies one after another. It is the first
 // argument of every compute function, and its type selects the overload. This header needs no CUDA: kernels and
-// <cuda_runtime.h> stay in .cu and .cuh files.
+// the vendor's headers stay in .cu and .cuh files.
 //
 // Only synchronize() and the destructor wait for the GPU. One thread may drive the queues of several GPUs: each use
-// of a queue makes its GPU the current one of the CUDA runtime.
+// of a queue makes its GPU the current one of the runtime.
 #pragma once
+
+#include "device/gpu/handles.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-
-struct CUstream_st;
 
 namespace parhelion {
 
@@ -39,7 +39,7 @@ public:
     // Makes this queue's GPU the calling thread's current one, on which memory is allocated and events are created.
     void make_current() const;
     // Returns the stream. Makes its GPU current for the calling thread as well, because most uses of the stream need that.
-    CUstream_st* stream() const
+    StreamHandle stream() const
     {
         make_current();
         return stream_;
@@ -70,9 +70,9 @@ private:
     std::size_t shared_bytes_of_block_ = 0, shared_bytes_of_multiprocessor_ = 0;
     std::string name_;
     bool launches_early_ = false;
-    CUstream_st* stream_ = nullptr;
+    StreamHandle stream_ = nullptr;
     BlockTracer* tracer_ = nullptr;
-    void* done_ = nullptr; // event on which synchronize() sleeps
+    EventHandle done_ = nullptr; // event on which synchronize() sleeps
 };
 
 // Untyped memory, for DeviceBuffer and PinnedBuffer. Device memory is allocated on the current GPU; all GPUs can

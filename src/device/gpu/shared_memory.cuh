@@ -13,8 +13,7 @@ template <class Kernel>
 void leave_shared_memory(const GpuQueue& queue, Kernel kernel, int percent)
 {
     queue.make_current();
-    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent),
-               "shared memory of a kernel");
+    gpu_check(gpu_api::prefer_shared_percent(kernel, percent), "shared memory of a kernel");
 }
 
 } // namespace parhelion

@@ -29,7 +29,7 @@ namespace update_gpu {
 //                The virial has a kernel of its own, as have steps of systems without waters with a site. Within one kernel, each
 //                of these two made the code of all steps 13 to 15 % longer
 template <class N, class Copies, Motion motion, Virial virial, class Groups = EveryGroup>
-__global__ void __launch_bounds__(threads, blocks_on_multiprocessor(motion))
+__global__ void PARHELION_LAUNCH_BOUNDS(threads, blocks_on_multiprocessor(motion))
     update_kernel(BlockTrace tracing, GpuUpdate::View view, UpdateArgs<N, Copies> args, GpuView<N> state)
 {
     const BlockSpan span(tracing);

@@ -32,8 +32,6 @@ constexpr int threads = 128;
 template <class N>
 struct SiteInSlots
 {
-    static constexpr int most_others = site_detail::most_others;
-
     const GpuView<N>& state;
     const SiteRecord record;
     const double* const parameters;
@@ -99,7 +97,7 @@ __global__ void __launch_bounds__(threads)
     else
     {
         // A component of the velocity is the work per time of a unit force along it on the site (dynamics/virtual_sites.cpp).
-        Vec3<double> away[site.most_others], on[site.most_others];
+        Vec3<double> away[site_detail::most_others], on[site_detail::most_others];
         for (int k = 0; k < site.record.others; ++k) { away[k] = site.away(k); }
         offset = site_offset(site.record.kind, site.parameters, away, site.record.others);
         for (int d = 0; d < 3; ++d)
@@ -150,7 +148,7 @@ __device__ void spread(const SiteInSlots<N>& site, double (&virial)[9])
     }
     else
     {
-        Vec3<double> away[site.most_others], on[site.most_others];
+        Vec3<double> away[site_detail::most_others], on[site_detail::most_others];
         for (int k = 0; k < site.record.others; ++k) { away[k] = site.away(k); }
         spread_force(site.record.kind, site.parameters, away, site.record.others, f, on);
         add_virial(site_offset(site.record.kind, site.parameters, away, site.record.others), -f, virial);

@@ -143,14 +143,10 @@ private:
     // Returns the maximum number of blocks of a launch whose blocks wait for each other (rule D1 above).
     static int resident_blocks(const GpuQueue& queue)
     {
-        queue.make_current();
         int least = std::numeric_limits<int>::max();
         for (const auto kernel : {halo_staged_fused::forward_x_kernel<N>, halo_staged_fused::return_f_kernel<N>})
         {
-            int blocks = 0;
-            cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, halo_threads, 0),
-                       "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-            least = std::min(least, blocks * queue.multiprocessors());
+            least = std::min(least, blocks_at_once(queue, kernel, halo_threads));
         }
         return least;
     }

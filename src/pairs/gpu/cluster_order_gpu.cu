@@ -59,7 +59,7 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
 //                one every 30 ns
 constexpr int count_threads = 1024;
 template <class N, bool lone>
-__global__ void __launch_bounds__(count_threads, 2)
+__global__ void PARHELION_LAUNCH_BOUNDS(count_threads, 2)
     find_columns_kernel(BlockTrace tracing, GpuExchangeBuffer<N> exchange_buffer, GpuColumns columns, int atoms,
                         std::uint32_t* taken, ColumnPlace* place, std::int32_t* in_column, std::int32_t* slot_of_global,
                         DeviceScalars* scalars)

@@ -3,6 +3,7 @@
 // instructions an entry. Because of rounding, one tile in some hundreds is kept without need.
 #include "device/gpu/atomics.cuh"
 #include "device/gpu/block_trace.cuh"
+#include "device/gpu/halves.cuh"
 #include "device/gpu/instructions.cuh"
 #include "device/gpu/launch.cuh"
 #include "device/gpu/warp.cuh"
@@ -11,8 +12,6 @@
 #include "pairs/gpu/pair_shares_gpu.hpp"
 #include "pairs/gpu/pair_tiles.cuh"
 #include "trace/phases.hpp"
-
-#include <cuda_fp16.h>
 
 namespace parhelion {
 
@@ -242,7 +241,7 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 // Cost           120 instructions and half a kilobyte for four entries, some 250 instructions a warp; more for far entries of
 //                rows that may reach around the box
 template <class N, bool tilted, int warps>
-__global__ void __launch_bounds__(32 * warps, 32 / warps)
+__global__ void PARHELION_LAUNCH_BOUNDS(32 * warps, 32 / warps)
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
 {
     const BlockSpan span(tracing);

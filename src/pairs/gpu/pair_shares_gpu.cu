@@ -2,6 +2,7 @@
 #include "pairs/gpu/pair_shares_gpu.hpp"
 
 #include "device/gpu/block_trace.cuh"
+#include "device/gpu/instructions.cuh"
 #include "device/gpu/launch.cuh"
 #include "device/gpu/warp.cuh"
 #include "pairs/gpu/pair_costs.cuh"
@@ -31,7 +32,9 @@ struct ListKind
 __device__ Division divide(unsigned long long cost, unsigned shares, ListKind list)
 {
     constexpr unsigned of_two_rounds = 960, least = 600, of_nonlocal = 800; // twentieths of a tile
-    const auto shares_of = [&](unsigned one, unsigned most) { return min(static_cast<unsigned>(cost / one) + 1, most); };
+    const auto shares_of = [&](unsigned one, unsigned most) -> unsigned {
+        return min(static_cast<unsigned>(cost / one) + 1, most);
+    };
     if (list.part == PairPart::Nonlocal) { return {shares_of(of_nonlocal, shares), false}; }
     const bool is_small = cost / of_two_rounds < shares;
     if (!list.is_all || !is_small) { return {shares, true}; }
@@ -118,7 +121,8 @@ __device__ SumsOfRows add_up(const PrunedRows& rows)
     for (int k = 0; k < rows.part; k += 32)
     {
         const RowSum sum = rows.sum(warp * rows.part + k + lane);
-        const RowSum of_all = {sum_of_lanes(static_cast<std::uint32_t>(sum.cost)), __popc(lanes_where(sum.busy))};
+        const RowSum of_all = {sum_of_lanes(static_cast<std::uint32_t>(sum.cost)),
+                               static_cast<int>(__popc(lanes_where(sum.busy)))};
         if (lane * rows.piece <= k && k < (lane + 1) * rows.piece) { of_piece += of_all; }
     }
     pieces[warp][lane] = up_to_lane(of_piece);
@@ -135,7 +139,7 @@ __device__ RowSum sum_before(const PrunedRows& rows, const SumsOfRows& sums, int
     for (int first = part * rows.part + piece * rows.piece; first < r; first += 32)
     {
         const RowSum sum = first + lane < r ? rows.sum(first + lane) : RowSum{};
-        before += {sum_of_lanes(static_cast<std::uint32_t>(sum.cost)), __popc(lanes_where(sum.busy != 0))};
+        before += {sum_of_lanes(static_cast<std::uint32_t>(sum.cost)), static_cast<int>(__popc(lanes_where(sum.busy != 0)))};
     }
     return before;
 }
@@ -192,7 +196,7 @@ __device__ int entries_within(const GpuPairRow& row, const PairWord* pruned, std
             const int of = __ffs(static_cast<int>(left)) - 1;
             const std::uint32_t most = from_lane(cost, of);
             int ended = 0;
-            for (int k = 0; k < each; ++k) { ended += __popc(lanes_where(k < here && below + end[k] <= most)); }
+            for (int k = 0; k < each; ++k) { ended += static_cast<int>(__popc(lanes_where(k < here && below + end[k] <= most))); }
             if (lane == of) { within += ended; }
         }
         before += from_lane(up_to, 31);
@@ -226,7 +230,7 @@ __device__ void cut_row(const GpuPairRow& row, const RowSum& before, const RowSu
 // Orders         no memory accesses; the order of the stream suffices
 // Requires       a pruned list
 // Cost           latency: some three dependent loads, and four bytes per row and block
-__global__ void __launch_bounds__(32 * share_warps, 3)
+__global__ void PARHELION_LAUNCH_BOUNDS(32 * share_warps, 3)
     cut_shares_kernel(BlockTrace tracing, PrunedRows rows, const PairWord* pruned, int count, ListKind list, PairShare* share,
                       GpuPairRow* busy_rows)
 {

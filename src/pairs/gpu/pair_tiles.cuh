@@ -8,7 +8,6 @@
 
 namespace parhelion::pair_tiles {
 
-constexpr std::uint32_t all_lanes = 0xffffffff;
 constexpr int j_lanes = cluster_size / 2; // a lane has two j atoms whose lanes are this far apart
 constexpr float margin = 1 + 1e-5f;       // factor of cut-offs, as distances in lists are float values of leading bits
 constexpr float spreading = 0.1f;         // nm by which a supercluster may grow until the next list is built

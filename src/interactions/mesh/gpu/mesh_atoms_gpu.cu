@@ -216,7 +216,8 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
     __syncthreads();
     const AtomLane<N, order> lane(atoms, points);
     LaneForce<N, order, tilted> force(*state.scalars);
-    PointBox box{.nx = -1};
+    PointBox box{};
+    box.nx = -1;
     if constexpr (has_box<N>)
     {
         box = bounds.box(origin, points, order);

@@ -16,6 +16,7 @@
 
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/shared_memory.cuh"
+#include "device/gpu/warp.cuh"
 #include "interactions/pair/gpu/nonbonded_gpu.cuh"
 #include "interactions/pair/gpu/nonbonded_gpu_lanes.cuh"
 #include "pairs/gpu/pair_tiles.cuh"
@@ -188,20 +189,20 @@ private:
         first_slot = supercluster * supercluster_size;
         const int own[2] = {lane, lane + 32}; // the i atoms that this lane loads
         PositionCharge<N> p[2];
-        LjParameters<Real> lj[2];
-        for (int h = 0; h < 2; ++h) { p[h] = a.xq[first_slot + own[h]], lj[h] = a.of_slot[first_slot + own[h]]; }
+        LjParameters<Real> own_lj[2];
+        for (int h = 0; h < 2; ++h) { p[h] = a.xq[first_slot + own[h]], own_lj[h] = a.of_slot[first_slot + own[h]]; }
         load(ahead);
-        __syncwarp(); // all lanes have finished reading the previous row
+        warp_barrier(); // all lanes have finished reading the previous row
         for (int h = 0; h < 2; ++h)
         {
             typename RowAtoms<N>::Atom atom;
             set_position<exact>(p[h], atom.x);
             atom.charge = p[h].charge * i_charge_scale();
-            row_atoms.atom[own[h]] = atom, row_atoms.lj[own[h]] = lj[h];
+            row_atoms.atom[own[h]] = atom, row_atoms.lj[own[h]] = own_lj[h];
         }
 #pragma unroll
         for (int c = 0; c < clusters_per_supercluster; ++c) { fi[c][0] = fi[c][1] = fi[c][2] = 0; }
-        __syncwarp();
+        warp_barrier();
     }
 
     __device__ void end_row()
@@ -287,8 +288,8 @@ private:
     {
         const unsigned slot = slot_of(ahead.word);
         const PositionCharge<N>* const xq = a.xq + slot;
-        const LjParameters<Real>* const lj = a.of_slot + slot;
-        for (int h = 0; h < 2; ++h) { ahead.xq[h] = xq[h * j_lanes], ahead.lj[h] = lj[h * j_lanes]; }
+        const LjParameters<Real>* const of_slot = a.of_slot + slot;
+        for (int h = 0; h < 2; ++h) { ahead.xq[h] = xq[h * j_lanes], ahead.lj[h] = of_slot[h * j_lanes]; }
     }
 
     // Computes the entry in `ahead`, loads the next entry, and looks up the one after that. No entry comes after `last`.
@@ -342,7 +343,7 @@ private:
         for (int d = 0; d < 3; ++d)
         {
             const Sum give = second ? j[0].f[d] : j[1].f[d];
-            f[d] = (second ? j[1].f[d] : j[0].f[d]) + __shfl_xor_sync(all_lanes, give, 16);
+            f[d] = (second ? j[1].f[d] : j[0].f[d]) + from_lane_across(give, 16);
         }
         const Sum mine = scatter_sums<8, 4>(f[0], f[1], f[2], lane);
         if (j_component < 3) { add_to(&a.f[(word >> 8) * cluster_size | j_of_force].x + j_component, mine); }
@@ -454,7 +455,7 @@ private:
 
     __device__ static EnergySum warp_sum(EnergySum value)
     {
-        for (int distance = 16; distance > 0; distance /= 2) { value += __shfl_xor_sync(all_lanes, value, distance); }
+        for (int distance = 16; distance > 0; distance /= 2) { value += from_lane_across(value, distance); }
         return value;
     }
 
@@ -481,7 +482,7 @@ private:
 // Requires       a pruned list, and parameters for this order of atoms
 // Cost           54 instructions a tile, 91 an entry, some 300 a share and row; three dependent loads before the first tile
 template <class S>
-__global__ void __launch_bounds__(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
+__global__ void PARHELION_LAUNCH_BOUNDS(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
     pair_kernel(BlockTrace tracing, const Arguments<typename S::N> a)
 {
     const BlockSpan span(tracing);

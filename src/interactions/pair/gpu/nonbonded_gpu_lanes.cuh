@@ -5,14 +5,13 @@
 #pragma once
 
 #include "base/numerics.hpp"
+#include "device/gpu/atomics.cuh"
 #include "device/gpu/instructions.cuh"
-#include "pairs/gpu/pair_tiles.cuh"
+#include "device/gpu/warp.cuh"
 
 #include <cstdint>
 
 namespace parhelion::nonbonded_gpu {
-
-using pair_tiles::all_lanes;
 
 __device__ inline float fused(float a, float b, float c) { return fmaf(a, b, c); }
 __device__ inline double fused(double a, double b, double c) { return fma(a, b, c); }
@@ -52,11 +51,11 @@ __device__ inline std::int64_t to_fixed_point(double value, double limit)
     return __double2ll_rn(value * fixed_sum_scale);
 }
 
-__device__ inline void add_to(float* sum, float value) { atomicAdd(sum, value); }
-__device__ inline void add_to(double* sum, double value) { atomicAdd(sum, value); }
+__device__ inline void add_to(float* sum, float value) { atomic_add(sum, value); }
+__device__ inline void add_to(double* sum, double value) { atomic_add(sum, value); }
 __device__ inline void add_to(std::int64_t* sum, std::int64_t value)
 {
-    atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
+    atomic_add(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
 }
 
 // Returns the sum of x, y or z over the lanes that differ in bits `first` and `second` of their number:
@@ -67,11 +66,11 @@ __device__ Sum scatter_sums(Sum x, Sum y, Sum z, int lane)
     const bool upper = (lane & first) != 0, uppermost = (lane & second) != 0;
     Sum keep = upper ? y : x;
     const Sum give = upper ? x : y;
-    keep += __shfl_xor_sync(all_lanes, give, first);
-    z += __shfl_xor_sync(all_lanes, z, first);
+    keep += from_lane_across(give, first);
+    z += from_lane_across(z, first);
     Sum mine = uppermost ? z : keep;
     const Sum others = uppermost ? keep : z;
-    mine += __shfl_xor_sync(all_lanes, others, second);
+    mine += from_lane_across(others, second);
     return mine;
 }
 

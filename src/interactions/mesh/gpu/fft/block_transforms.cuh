@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(plane_threads)
 // Requires       the parts of a row from all planes
 // Cost           16 bytes per number of the half spectrum in single precision
 template <class N, Compute compute, bool tilted, class Exchange>
-__global__ void __launch_bounds__(row_threads, 3)
+__global__ void PARHELION_LAUNCH_BOUNDS(row_threads, 3)
     solve_kernel(BlockTrace tracing, MeshLines sizes, LineFftView<typename N::Real> fft, InfluenceArgs args,
                  SolvedRows<typename N::Real> rows, const DeviceScalars* scalars, EnergySums<N>* energies, Exchange exchange)
 {

@@ -71,8 +71,8 @@ __device__ void second_pass_along_y(const TwoPassPlaneArgs<Real>& a, const GpuCo
 // Cost           12 bytes per point in single precision
 // Two lines of charges A and B are transformed as Z = A + i B: A(k) = (Z(k) + Z*(n - k)) / 2, B(k) = -i (Z(k) - Z*(n - k)) / 2.
 template <class N, class Exchange>
-__global__ void __launch_bounds__(is_small<Exchange> ? small_plane_threads : most_plane_threads,
-                                  is_small<Exchange> ? small_planes_at_once : 1)
+__global__ void PARHELION_LAUNCH_BOUNDS(is_small<Exchange> ? small_plane_threads : most_plane_threads,
+                                        is_small<Exchange> ? small_planes_at_once : 1)
     two_pass_forward_kernel(BlockTrace tracing, TwoPassPlaneArgs<typename N::Real> a, mesh::ChargeSum<N>* charges,
                             const PlaneRow<typename N::Real>* rows, Exchange exchange)
 {
@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(most_plane_threads)
 // Cost           16 bytes per number of the half spectrum in single precision
 // The output of a butterfly of the second pass is the input of one of the inverse's first pass, where the radices change places.
 template <class N, Compute compute, bool tilted, class Exchange>
-__global__ void __launch_bounds__(most_row_threads, compute == Compute::Forces ? 4 : 1)
+__global__ void PARHELION_LAUNCH_BOUNDS(most_row_threads, compute == Compute::Forces ? 4 : 1)
     two_pass_solve_kernel(BlockTrace tracing, MeshLines sizes, int at_a_time, TwoPassFft<typename N::Real> fft,
                           InfluenceArgs args, SolvedRows<typename N::Real> rows, const DeviceScalars* scalars,
                           EnergySums<N>* energies, Exchange exchange)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stand-in's version of src/device/gpu/instructions.cuh, which says what each function does.
+// The stand-in's version of src/device/gpu/cuda/instructions.cuh, which says what each function does.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -59,11 +59,15 @@ inline void store_and_count_release(std::uint64_t* word, std::uint64_t value, st
     std::atomic_ref(*counter).fetch_add(1, std::memory_order_release);
 }
 
+inline void sleep_about_200_ns() { __nanosleep(200); }
+
 inline void await_kernel_before() {}
 inline void let_next_kernel_begin() {}
 
 inline std::uint64_t global_nanoseconds() { return standin::nanoseconds(); }
 inline unsigned multiprocessor_number() { return standin::multiprocessor(); }
+
+#define PARHELION_LAUNCH_BOUNDS(threads, ...) __launch_bounds__(threads, __VA_ARGS__)
 
 #define PARHELION_DYNAMIC_SHARED(T, name) T* const name = static_cast<T*>(standin::dynamic_shared_memory())
 
