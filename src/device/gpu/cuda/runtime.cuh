@@ -198,9 +198,9 @@ Status launch(const Launch& as, void (*kernel)(Parameters...), const Arguments&.
 
 struct KernelProperties
 {
-    int registers;                         // per thread
-    std::size_t shared_bytes, local_bytes; // static shared memory per block; local memory per thread
-    bool begins_early;                     // true if the kernel's code knows of launches that begin early
+    int registers = 0;                             // per thread
+    std::size_t shared_bytes = 0, local_bytes = 0; // static shared memory per block; local memory per thread
+    bool begins_early = false;                     // true if the kernel's code knows of launches that begin early
 };
 inline Status get_kernel_properties(KernelProperties& kernel, const void* function)
 {

@@ -167,9 +167,9 @@ Status launch(const Launch& as, void (*kernel)(Parameters...), const Arguments&.
 
 struct KernelProperties
 {
-    int registers;
-    std::size_t shared_bytes, local_bytes;
-    bool begins_early;
+    int registers = 0;
+    std::size_t shared_bytes = 0, local_bytes = 0;
+    bool begins_early = false;
 };
 inline Status get_kernel_properties(KernelProperties& kernel, const void* function)
 {
