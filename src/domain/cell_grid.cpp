@@ -85,7 +85,7 @@ Zone CellGrid::zone(int rank, const std::array<int, 3>& offset) const
         zone.offset[d] = offset[d];
         if (cells[d] == 1) { continue; }
         const auto dim = static_cast<int>(d);
-        const std::uint64_t half = (lower(dim, cell[d] + 1) - lower(dim, cell[d])) / 2;
+        const std::uint64_t half = width(dim, cell[d]) / 2;
         zone.half[d] = static_cast<std::uint32_t>(half);
         zone.centre[d] = static_cast<std::uint32_t>(lower(dim, cell[d]) + half);
     }
@@ -97,7 +97,9 @@ std::array<int, 3> CellGrid::cell_at(const std::array<std::uint32_t, 3>& x) cons
     std::array<int, 3> cell{};
     for (std::size_t d = 0; d < 3; ++d)
     {
-        cell[d] = static_cast<int>((std::uint64_t{x[d]} * static_cast<std::uint64_t>(cells[d])) >> 32);
+        const std::vector<std::uint32_t>& moved = borders[d];
+        cell[d] = moved.empty() ? static_cast<int>((std::uint64_t{x[d]} * static_cast<std::uint64_t>(cells[d])) >> 32)
+                                : static_cast<int>(std::upper_bound(moved.begin(), moved.end(), x[d]) - moved.begin());
     }
     return cell;
 }
@@ -109,8 +111,18 @@ std::array<int, 3> pulses_for(const CellGrid& grid, const Box<double>& box, cons
     for (int d = 0; d < 3; ++d)
     {
         const int n = grid.cells[static_cast<std::size_t>(d)];
-        pulses[static_cast<std::size_t>(d)] =
-            n == 1 ? 0 : std::clamp(static_cast<int>(std::ceil(reach[d] * n / heights[d])), 1, n - 1);
+        const double nm_per_unit = std::ldexp(heights[d], -32);
+        for (int c = 0; n > 1 && c < n; ++c)
+        {
+            int ahead = 1;
+            std::uint64_t gap = 0; // from cell c to the cell that is `ahead` + 1 cells ahead
+            for (; ahead < n - 1; ++ahead)
+            {
+                gap += grid.width(d, (c + ahead) % n);
+                if ((static_cast<double>(gap) + n) * nm_per_unit >= reach[d]) { break; } // n: for rounded borders
+            }
+            pulses[static_cast<std::size_t>(d)] = std::max(pulses[static_cast<std::size_t>(d)], ahead);
+        }
     }
     return pulses;
 }

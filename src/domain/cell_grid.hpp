@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grid of equal cells over the box, one cell per rank, and the choice of its shape.
+// The grid of cells over the box, one cell per rank, and the choice of its shape.
 //
-// Cell borders are integers in units of 2^-32 box edges, so that all ranks agree on the owner of an atom. A rank's
-// halo is the region ahead of its cell, as thick as the reach. The best grid has the smallest halo, in few messages.
+// Cell borders are integers in units of 2^-32 box edges, so that all ranks agree on the owner of an atom. Cells are equal
+// unless load balancing has moved the borders (load_balance.hpp). A border goes through the whole box. A rank's halo is
+// the region ahead of its cell, as thick as the reach. The best grid has the smallest halo, in few messages.
 #pragma once
 
 #include "base/box.hpp"
@@ -13,12 +14,15 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace parhelion {
 
 struct CellGrid
 {
     std::array<int, 3> cells{1, 1, 1};
+    // By dimension, the borders between cells in 2^-32 box edges, ascending: one fewer than cells. Empty: the cells are equal.
+    std::array<std::vector<std::uint32_t>, 3> borders{};
 
     int ranks() const { return cells[0] * cells[1] * cells[2]; }
     bool has_cell(int rank) const { return rank < ranks(); } // ranks without a cell have higher numbers
@@ -34,14 +38,18 @@ struct CellGrid
     std::uint64_t lower(int d, int c) const
     {
         const auto n = static_cast<std::uint64_t>(cells[static_cast<std::size_t>(d)]);
+        const std::vector<std::uint32_t>& moved = borders[static_cast<std::size_t>(d)];
+        if (!moved.empty() && c > 0 && static_cast<std::uint64_t>(c) < n) { return moved[static_cast<std::size_t>(c - 1)]; }
         return ((static_cast<std::uint64_t>(c) << 32) + n - 1) / n;
     }
+    std::uint64_t width(int d, int c) const { return lower(d, c + 1) - lower(d, c); } // of cell c in dimension d
     // Returns the zone of `rank`'s halo that comes from the cell at this offset from its own.
     Zone zone(int rank, const std::array<int, 3>& offset) const;
     std::array<int, 3> cell_at(const std::array<std::uint32_t, 3>& x) const;
 };
 
-// Returns from how many cells ahead a rank needs atoms, if the halo is `reach` (nm) thick; less than the number of cells.
+// Returns from how many cells ahead ranks need atoms, if the halo is `reach` (nm) thick: the same number
+// for all ranks, the largest that any of them needs. It is less than the number of cells.
 std::array<int, 3> pulses_for(const CellGrid& grid, const Box<double>& box, const Vec3<double>& reach);
 
 // The criteria for the choice of a grid.

@@ -17,6 +17,7 @@ namespace {
 using Offset = std::array<int, 3>;
 
 // Lower corner of a cluster minus that of its owner's cell, in units of 2^-32 box edges; negative if an atom is below the cell.
+// At most half the box: no halo is as thick, and a cell that is wider than that has atoms farther from its lower border.
 using LowCorner = std::array<std::int32_t, 3>;
 
 // The data of the clusters of a message that ranks exchange when they make the plan.
@@ -118,7 +119,7 @@ private:
     {
         const int n = grid_.cells[static_cast<std::size_t>(d)];
         const int c = ((cell_[static_cast<std::size_t>(d)] + ahead) % n + n) % n;
-        return static_cast<std::int64_t>(grid_.lower(d, c + 1) - grid_.lower(d, c));
+        return static_cast<std::int64_t>(grid_.width(d, c));
     }
 
     LowCorner low_corner(std::size_t cluster) const
@@ -132,7 +133,8 @@ private:
             {
                 lowest = std::min(lowest, beyond_lower(d, leading_bits(state_.x.get(cluster * cluster_size + lane)[d])));
             }
-            low[static_cast<std::size_t>(d)] = static_cast<std::int32_t>(lowest);
+            constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+            low[static_cast<std::size_t>(d)] = static_cast<std::int32_t>(std::min(lowest, most));
         }
         return low;
     }

@@ -10,7 +10,9 @@ using namespace parhelion::test;
 
 TEST(CellGrid, gives_every_coordinate_to_one_cell_and_the_border_to_the_upper)
 {
-    for (const CellGrid& grid : all_grids())
+    std::vector<CellGrid> grids = all_grids();
+    for (CellGrid& grid : uneven_grids()) { grids.push_back(std::move(grid)); }
+    for (const CellGrid& grid : grids)
     {
         for (int d = 0; d < 3; ++d)
         {
@@ -56,6 +58,13 @@ TEST(CellGrid, needs_as_many_pulses_as_cells_begin_within_reach)
     EXPECT_EQ(pulses(8, 1.1), 2);
     EXPECT_EQ(pulses(8, 2.9), 3);
     EXPECT_EQ(pulses(3, 3.9), 2);
+    // With cells of 0.8, 0.8, 5.6 and 0.8 nm, the last one is 1.6 nm behind the third, around the box.
+    const CellGrid uneven{{4, 1, 1}, {std::vector<std::uint32_t>{429496730, 858993459, 3865470566}, {}, {}}};
+    const auto uneven_pulses = [&](double reach) { return pulses_for(uneven, box, {reach, reach, reach})[0]; };
+    EXPECT_EQ(uneven_pulses(0.7), 1);
+    EXPECT_EQ(uneven_pulses(0.9), 2);
+    EXPECT_EQ(uneven_pulses(1.7), 3);
+    EXPECT_EQ(uneven_pulses(3.9), 3);
 }
 
 TEST(CellGrid, has_the_shape_with_the_least_halo)

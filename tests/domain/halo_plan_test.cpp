@@ -18,9 +18,11 @@ constexpr double reaches[] = {0.3, 0.6, 0.95}; // nm
 template <class N, class Check>
 void for_every_division(Check&& check)
 {
+    std::vector<CellGrid> grids = all_grids();
+    for (CellGrid& grid : uneven_grids()) { grids.push_back(std::move(grid)); }
     for (const DomainCase& c : domain_cases())
     {
-        for (const CellGrid& grid : all_grids())
+        for (const CellGrid& grid : grids)
         {
             for (const HaloPattern pattern : {HaloPattern::Staged, HaloPattern::Direct})
             {
@@ -77,6 +79,19 @@ TEST(HaloPlan, gives_every_rank_its_owners_atoms_and_lists_every_pair_once)
         for (const int p : d.rank(0).plan.pulses) { pulses.insert(p); }
     });
     for (const int p : {1, 2, 3}) { EXPECT_EQ(pulses.count(p), 1u) << "no halo was " << p << " pulses deep"; }
+}
+
+TEST(HaloPlan, has_no_atoms_of_the_far_end_of_a_wide_cell)
+{
+    CellGrid grid{{2, 1, 1}};
+    grid.borders[0] = {0xc0000000u};
+    // In a cell of 0 to 2.25 nm: 0.1, 1.9 and 2.2 nm from the upper end of the other cell.
+    for (const auto& [x, copies] : {std::pair(0.1, 1u), {1.9, 0u}, {2.2, 0u}})
+    {
+        Decomposition<Mixed> d(atoms_at(domain_box, {{x, 1, 1}}), {.grid = grid, .reach = 0.3});
+        d.repartition();
+        EXPECT_EQ(d.rank(1).plan.halo_clusters(), copies) << x;
+    }
 }
 
 TEST(HaloPlan, knows_positions_of_64_bits)

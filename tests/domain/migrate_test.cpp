@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atoms change hands: none is lost, none is doubled, each with all that is its own, groups whole; and one that is too far away is
 // an error.
+#include "domain/load_balance.hpp"
 #include "support/domain_systems.hpp"
 
 #include <gtest/gtest.h>
@@ -126,6 +127,34 @@ TYPED_TEST(Migration, keeps_every_atom_with_all_that_is_its_own)
                 expect_halo_is_owners(d);
                 expect_pairs_listed_once(d, 0.4);
                 if (this->HasFatalFailure()) { return; }
+            }
+        }
+    }
+}
+
+// Borders move to equal numbers of atoms while atoms move. Half of the box or more is empty in some of these cases.
+TEST(Migration, follows_borders_that_move)
+{
+    for (const DomainCase& c : domain_cases())
+    {
+        for (const CellGrid& grid : {CellGrid{{2, 1, 1}}, CellGrid{{1, 3, 1}}, CellGrid{{2, 2, 2}}, CellGrid{{1, 1, 5}}})
+        {
+            SCOPED_TRACE(testing::Message() << c.name << ", " << name_of(grid));
+            Decomposition<Mixed> d(with_velocities<Mixed>(c.system), {.grid = grid, .reach = 0.4});
+            const std::array<double, 3> thinnest = thinnest_cells(grid, c.system.box, {0.4, 0.4, 0.4});
+            for (int step = 0; step < 12; ++step)
+            {
+                d.on_ranks([&](DomainRank<Mixed>& r) { move_groups(d, r, step, 0.1); });
+                const auto before = belongings(d);
+                std::vector<RankWork> work(static_cast<std::size_t>(grid.ranks()));
+                for (const int owner : d.owners()) { work[static_cast<std::size_t>(owner)].of_atoms += 1; }
+                d.set_grid(with_moved_borders(d.grid(), work, thinnest));
+                d.repartition(step);
+                ASSERT_EQ(belongings(d), before);
+                expect_groups_whole_and_in_their_cells(d);
+                expect_halo_is_owners(d);
+                expect_pairs_listed_once(d, 0.4);
+                if (::testing::Test::HasFatalFailure()) { return; }
             }
         }
     }

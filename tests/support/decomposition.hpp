@@ -16,6 +16,7 @@
 #include "support/number_in.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <memory>
 #include <string>
@@ -41,6 +42,30 @@ inline std::vector<CellGrid> all_grids()
         }
     }
     return grids;
+}
+
+// Grids whose borders have moved: cells wider than half the box, and thinner than a halo.
+inline std::vector<CellGrid> uneven_grids()
+{
+    using Fractions = std::vector<double>;
+    const auto grid = [](const std::array<int, 3>& cells, const Fractions& x, const Fractions& y, const Fractions& z) {
+        CellGrid moved{cells};
+        for (std::size_t d = 0; d < 3; ++d)
+        {
+            for (const double border : d == 0 ? x : d == 1 ? y : z)
+            {
+                moved.borders[d].push_back(static_cast<std::uint32_t>(border * 0x1p32));
+            }
+        }
+        return moved;
+    };
+    return {grid({2, 1, 1}, {0.8}, {}, {}),
+            grid({1, 1, 2}, {}, {}, {0.2}),
+            grid({1, 3, 1}, {}, {0.7, 0.8}, {}),
+            grid({2, 1, 3}, {0.3}, {}, {0.1, 0.45}),
+            grid({2, 2, 2}, {0.7}, {0.35}, {0.55}),
+            grid({1, 5, 1}, {}, {0.1, 0.15, 0.7, 0.9}, {}),
+            grid({8, 1, 1}, {0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.95}, {}, {})};
 }
 
 template <class N>
@@ -84,6 +109,7 @@ public:
 
     World& world() { return *world_; }
     const CellGrid& grid() const { return options_.grid; }
+    void set_grid(const CellGrid& grid) { options_.grid = grid; } // from the next repartition on
     const Topology& topology() const { return topology_; }
     const UpdateGroups& update_groups() const { return update_groups_; }
     const ParticleState<N>& whole() const { return whole_; } // as dealt out
