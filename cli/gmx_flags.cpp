@@ -42,6 +42,10 @@ Words gpus(const Words& values)
     const std::size_t count = commas > 0 ? static_cast<std::size_t>(commas) + (ids.back() == ',' ? 0 : 1) : ids.size();
     return {"--gpus", std::to_string(count)};
 }
+Words balancing(const Words& values)
+{
+    return is_default(values[0]) ? Words{} : Words{"--dlb", values[0] == "yes" ? "on" : values[0] == "no" ? "off" : values[0]};
+}
 Words device(const Words& values) { return unless_default("--device", values); }
 Words prefix(const Words& values) { return given("-o", values); }
 Words reproducible(const Words&) { return {"--reproducible"}; }
@@ -132,7 +136,7 @@ const GmxFlag table[] = {
     {"-ddcheck", mdrun, 0, Equal::Nothing, nothing, "", "It is always checked."},
     {"-rdd", mdrun, 1, Equal::Nothing, nothing, "", settled},
     {"-rcon", mdrun, 1, Equal::Nothing, nothing, "", settled},
-    {"-dlb", mdrun, 1, Equal::Nothing, nothing, "", ""},
+    {"-dlb", mdrun, 1, Equal::Different, balancing, "--dlb on", "By default borders move where ranks differ much."},
     {"-dds", mdrun, 1, Equal::Nothing, nothing, "", settled},
     {"-nb", mdrun, 1, Equal::Different, device, "--device gpu", ""},
     {"-nstlist", mdrun, 1, Equal::Nothing, nothing, "",

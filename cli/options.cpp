@@ -250,6 +250,11 @@ void add_placement_options(CLI::App& command, RunPlacement& placement)
             "how ranks share the mesh of PME: shared (each a part, where its atoms are), bricks (each a part), gathered "
             "(each all of it), dedicated:k (k of the ranks have no atoms and do all of it) or auto")
         ->default_str("auto");
+    add_choice<Balancing>(
+        command, "--dlb", placement.balancing, balancing_names,
+        "whether borders of cells move so that ranks work equally long: auto (if the slowest works 10 % longer than the "
+        "mean), on (if 5 %) or off (equal cells)")
+        ->default_str("auto");
 }
 
 } // namespace

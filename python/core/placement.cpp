@@ -64,8 +64,8 @@ void set_mesh_method(const std::string& pme, RunPlacement& placement)
 }
 
 Placement make(const std::string& device, int gpus, int ranks, int threads, const std::array<int, 3>& grid,
-               const std::string& halo, const std::string& pme, const std::string& precision, bool reproducible,
-               double comm_timeout)
+               const std::string& halo, const std::string& pme, const std::string& dlb, const std::string& precision,
+               bool reproducible, double comm_timeout)
 {
     Placement result;
     RunPlacement& p = result.placement;
@@ -76,6 +76,7 @@ Placement make(const std::string& device, int gpus, int ranks, int threads, cons
     p.grid = grid;
     if (!halo.empty()) { p.halo = static_cast<HaloMethod>(place_of(halo, halo_method_names, "halo")); }
     set_mesh_method(pme, p);
+    p.balancing = static_cast<Balancing>(place_of(dlb, balancing_names, "dlb"));
     expect_counts(p);
     if (!(comm_timeout >= 0.001 && comm_timeout <= 1e6)) { throw nb::value_error("comm_timeout is from 0.001 s to 1e6 s"); }
     p.comm_timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(comm_timeout));
@@ -109,12 +110,14 @@ void bind_placement(nb::module_& m)
         .def(
             "__init__",
             [](Placement* self, const std::string& device, int gpus, int ranks, int threads, const std::array<int, 3>& grid,
-               const std::string& halo, const std::string& pme, const std::string& precision, bool reproducible,
-               double comm_timeout) {
-                new (self) Placement(make(device, gpus, ranks, threads, grid, halo, pme, precision, reproducible, comm_timeout));
+               const std::string& halo, const std::string& pme, const std::string& dlb, const std::string& precision,
+               bool reproducible, double comm_timeout) {
+                new (self)
+                    Placement(make(device, gpus, ranks, threads, grid, halo, pme, dlb, precision, reproducible, comm_timeout));
             },
             nb::kw_only(), nb::arg("device"), nb::arg("gpus"), nb::arg("ranks"), nb::arg("threads"), nb::arg("grid"),
-            nb::arg("halo"), nb::arg("pme"), nb::arg("precision"), nb::arg("reproducible"), nb::arg("comm_timeout"));
+            nb::arg("halo"), nb::arg("pme"), nb::arg("dlb"), nb::arg("precision"), nb::arg("reproducible"),
+            nb::arg("comm_timeout"));
 }
 
 } // namespace parhelion::python

@@ -15,6 +15,7 @@ class PlacementOptions(TypedDict, total=False):
     grid: tuple[int, int, int]  # how the box is divided; default: the grid whose halo costs least
     halo: Literal["staged-host", "staged-dma", "staged-fused", "direct"]
     pme: str  # how ranks share PME's mesh: auto, shared, bricks, gathered or dedicated:k
+    dlb: Literal["auto", "on", "off"]  # whether borders of cells move by measured times
     precision: Literal["mixed", "double"]
     reproducible: bool  # the same bits for any number of threads and ranks
     comm_timeout: float  # s: longest wait for another rank
@@ -26,5 +27,5 @@ def placement_of(options: PlacementOptions) -> _core.Placement:
         raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
     return _core.Placement(device=options.get("device", "auto"), gpus=options.get("gpus", 0), ranks=options.get("ranks", 0),
                            threads=options.get("threads", 0), grid=options.get("grid", (0, 0, 0)), halo=options.get("halo", ""),
-                           pme=options.get("pme", "auto"), precision=options.get("precision", "mixed"),
+                           pme=options.get("pme", "auto"), dlb=options.get("dlb", "auto"), precision=options.get("precision", "mixed"),
                            reproducible=options.get("reproducible", False), comm_timeout=options.get("comm_timeout", 60.0))

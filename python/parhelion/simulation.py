@@ -49,7 +49,7 @@ class Simulation:
     """A system that is simulated, on CPUs or GPUs, without files. A context manager: its end gives back memory and threads.
 
     system: what load() returned; it is copied. Options say how exactly and where (PlacementOptions): device, gpus, ranks, threads,
-    grid, halo, pme, precision, reproducible, comm_timeout. Raises InputError for what the engine cannot do, SystemError.
+    grid, halo, pme, dlb, precision, reproducible, comm_timeout. Raises InputError for what the engine cannot do, SystemError.
 
     The .mdp says everything of the physics. Its output intervals serve run() of this module; here callbacks and reporters take their
     place. Steps and bits are those of the program: with reproducible=True always, else with as many threads and one call of run().

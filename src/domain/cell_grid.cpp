@@ -76,6 +76,16 @@ int CellGrid::ahead(int rank, const std::array<int, 3>& offset) const
     return rank_of(cell);
 }
 
+std::vector<std::uint32_t> CellGrid::lower_borders(int d) const
+{
+    std::vector<std::uint32_t> lower_of_cell;
+    for (int c = 0; c < cells[static_cast<std::size_t>(d)]; ++c)
+    {
+        lower_of_cell.push_back(static_cast<std::uint32_t>(lower(d, c)));
+    }
+    return lower_of_cell;
+}
+
 Zone CellGrid::zone(int rank, const std::array<int, 3>& offset) const
 {
     const std::array<int, 3> cell = cell_of(ahead(rank, offset));

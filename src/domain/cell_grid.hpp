@@ -42,6 +42,7 @@ struct CellGrid
         if (!moved.empty() && c > 0 && static_cast<std::uint64_t>(c) < n) { return moved[static_cast<std::size_t>(c - 1)]; }
         return ((static_cast<std::uint64_t>(c) << 32) + n - 1) / n;
     }
+    std::vector<std::uint32_t> lower_borders(int d) const;                            // lower() of every cell of dimension d
     std::uint64_t width(int d, int c) const { return lower(d, c + 1) - lower(d, c); } // of cell c in dimension d
     // Returns the zone of `rank`'s halo that comes from the cell at this offset from its own.
     Zone zone(int rank, const std::array<int, 3>& offset) const;

@@ -100,6 +100,17 @@ std::array<double, 3> thinnest_cells(const CellGrid& grid, const Box<double>& bo
     return thinnest;
 }
 
+std::array<std::vector<double>, 3> borders_in_edges(const CellGrid& grid)
+{
+    std::array<std::vector<double>, 3> between;
+    for (int d = 0; d < 3; ++d)
+    {
+        const Borders borders = borders_of(grid, d);
+        between[static_cast<std::size_t>(d)].assign(borders.begin() + 1, borders.end() - 1);
+    }
+    return between;
+}
+
 CellGrid with_moved_borders(const CellGrid& grid, std::span<const RankWork> work, const std::array<double, 3>& thinnest)
 {
     PARHELION_EXPECTS(work.size() == static_cast<std::size_t>(grid.ranks()));
@@ -136,6 +147,7 @@ std::optional<CellGrid> LoadBalancer::consider(const CellGrid& now, std::span<co
     constexpr double noticeable = 0.01;   // a smaller change of the imbalance is noise
     constexpr int patience = 5, sure = 2; // numbers of calls
     if (choice_ == Balancing::Off || now.ranks() == 1) { return {}; }
+    has_measured_ = true;
     record_.imbalance = imbalance(work);
     if (record_.moves == 0) { record_.first_imbalance = record_.imbalance; }
     if (!is_moving_)

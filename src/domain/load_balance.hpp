@@ -19,6 +19,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace parhelion {
 
@@ -37,6 +38,9 @@ double imbalance(std::span<const RankWork> work);
 // Returns the smallest thickness of a cell as a fraction of the box edge, by dimension; at most that of equal cells. As
 // many cells as give a halo of `reach` (nm) on equal cells then still give it. Precondition: `grid` fits the box.
 std::array<double, 3> thinnest_cells(const CellGrid& grid, const Box<double>& box, const Vec3<double>& reach);
+
+// Returns the borders between cells, by dimension, in box edges.
+std::array<std::vector<double>, 3> borders_in_edges(const CellGrid& grid);
 
 // Returns the grid with its borders moved towards equal work. work: by rank with a cell. thinnest: thinnest_cells().
 CellGrid with_moved_borders(const CellGrid& grid, std::span<const RankWork> work, const std::array<double, 3>& thinnest);
@@ -59,7 +63,9 @@ public:
     // All ranks get the same result, if they pass the same arguments.
     std::optional<CellGrid> consider(const CellGrid& now, std::span<const RankWork> work);
 
-    const BalanceRecord& record() const { return record_; } // empty before the first consider()
+    bool is_on() const { return choice_ != Balancing::Off; }
+    bool has_measured() const { return has_measured_; } // consider() has been called
+    const BalanceRecord& record() const { return record_; }
 
 private:
     double start_threshold() const { return choice_ == Balancing::On ? 0.05 : 0.1; }
@@ -67,7 +73,7 @@ private:
 
     Balancing choice_;
     std::array<double, 3> thinnest_;
-    bool is_moving_ = false;
+    bool has_measured_ = false, is_moving_ = false;
     int times_over_ = 0;    // consecutive calls at rest with an imbalance that is too large, and not the one of resting_
     double resting_ = 0;    // imbalance with which moves ended that could not remove it; 0: they removed it
     double best_ = 0;       // smallest imbalance since moves began

@@ -45,7 +45,6 @@ struct Rank
     const std::vector<Vec3<double>>& start_velocities; // input, nm/ps, by global atom; empty if they are to be generated
     CpuQueue& queue;
     Communicator& comm;
-    const CellGrid& grid; // cells of all ranks
     const UpdateGroups& update_groups;
     Halo<N> halo;
     ListPlan list_plan; // the intervals of this plan may change during the run
@@ -66,6 +65,8 @@ struct Rank
     TemperatureCoupling temperature_coupling;
     PressureCoupling pressure_coupling;
     StochasticDynamics stochastic;
+
+    CellGrid grid; // cells of all ranks, whose borders may move at a repartition
 
     // The bonded terms, constraints and virtual sites that this rank computes.
     BondedAssignment assigned_terms;

@@ -41,6 +41,29 @@ std::int64_t steps_in_half_a_second(std::int64_t steps, const Stopwatch& since)
     return static_cast<std::int64_t>(std::clamp(0.5 * static_cast<double>(steps) / since.wall_s(), 1.0, most));
 }
 
+// Returns a rank's work since its clock was reset. Exchanges and sums over ranks are left out, as they wait.
+RankWork work_in(const PhaseClock& clock)
+{
+    constexpr Phase of_atoms[] = {Phase::Reorder, Phase::PairList,  Phase::Nonbonded, Phase::Bonded,
+                                  Phase::Spread,  Phase::Gather,    Phase::SumForces, Phase::Kick,
+                                  Phase::Couple,  Phase::Constrain, Phase::Drift,     Phase::Kinetic};
+    constexpr Phase other[] = {Phase::Fft, Phase::Solve};
+    RankWork work;
+    for (const Phase phase : of_atoms) { work.of_atoms += clock.seconds(phase); }
+    for (const Phase phase : other) { work.other += clock.seconds(phase); }
+    return work;
+}
+
+std::string note_on_balancing(std::int64_t step, double imbalance, bool is_reproducible)
+{
+    return fmt::format("note: step {}: the slowest rank works {:.0f} % longer than the mean of all ranks. Borders of cells move "
+                       "from here on, so that ranks work equally long.{}",
+                       step, 100 * imbalance,
+                       is_reproducible ? ""
+                                       : " The order of sums then depends on measured times: another run differs in the last "
+                                         "bits (--dlb off or --reproducible avoids this).");
+}
+
 } // namespace
 
 template <class N>
@@ -48,7 +71,7 @@ RankRun<N>::RankRun(const RunSetup& setup, Communicator&& comm)
     : setup_(setup), comm_(std::move(comm)), queue_(setup.threads),
       list_watch_(setup.system, setup.parameters, setup.list_conditions, setup.list_plan, cpu_list_costs,
                   lists_miss_nothing<N> ? ListsMiss::Nothing : ListsMiss::WhatIsTolerated),
-      rank_(make_rank())
+      rank_(make_rank()), balancer_(setup.balancing, setup.thinnest)
 {
 }
 
@@ -76,7 +99,6 @@ Rank<N> RankRun<N>::make_rank()
         .start_velocities = setup_.system.v,
         .queue = queue_,
         .comm = comm_,
-        .grid = setup_.grid,
         .update_groups = setup_.update_groups,
         .halo = Halo<N>(setup_.halo_method, comm_, queue_),
         .list_plan = setup_.list_plan,
@@ -97,6 +119,7 @@ Rank<N> RankRun<N>::make_rank()
         .temperature_coupling = std::move(temperature_coupling),
         .pressure_coupling = make_pressure_coupling(setup_.parameters, seed, turning_share(setup_.system.topology)),
         .stochastic = make_stochastic_dynamics(setup_.parameters, seed, mobility),
+        .grid = setup_.grid,
         .assigned_terms = {},
         .assigned_constraints = {},
         .assigned_sites = {},
@@ -345,7 +368,7 @@ template <class N>
 RunSummary RankRun<N>::integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
     conserved_ = {};
-    queue_.clock().reset();
+    reset_clock();
     rank_.external.has_failed = false;
     orders_ = {};
     last_look_ = {rank_.step, {}};
@@ -390,8 +413,43 @@ bool RankRun<N>::advance(const RunSpan& run, Observer& observer)
 {
     StepFlags flags = run.schedule.flags(rank_.step);
     flags.repartition = run.begins_list(rank_.step);
+    if (flags.repartition) { balance_load(observer); }
     take_step(flags, observer);
     return true;
+}
+
+template <class N>
+void RankRun<N>::reset_clock()
+{
+    queue_.clock().reset();
+    measured_ = {};
+}
+
+// A border moves only here. The repartition that follows gives atoms to their new owners, so between two moves there is one.
+template <class N>
+void RankRun<N>::balance_load(Observer& observer)
+{
+    constexpr int lists_at_once = 10;
+    const int cells = rank_.grid.ranks();
+    if (cells == 1 || !balancer_.is_on() || ++measured_.lists <= lists_at_once) { return; }
+    const RankWork so_far = work_in(queue_.clock());
+    std::vector<double> times(2 * static_cast<std::size_t>(comm_.ranks()));
+    const auto own = 2 * static_cast<std::size_t>(comm_.rank());
+    times[own] = so_far.of_atoms - measured_.before.of_atoms, times[own + 1] = so_far.other - measured_.before.other;
+    measured_ = {1, so_far};
+    sum_over_ranks(rank_, std::span(times));
+    std::vector<RankWork> work;
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(cells); ++rank)
+    {
+        work.push_back({times[2 * rank], times[2 * rank + 1]});
+    }
+    std::optional<CellGrid> moved = balancer_.consider(rank_.grid, work);
+    if (!moved) { return; }
+    rank_.grid = std::move(*moved);
+    if (balancer_.record().moves == 1)
+    {
+        observer.message(note_on_balancing(rank_.step, balancer_.record().imbalance, N::summation == Summation::Reproducible));
+    }
 }
 
 // Observes the last configuration by a step that is then undone. The run ends at x(last) and v(last - dt/2).
@@ -399,6 +457,7 @@ template <class N>
 bool RankRun<N>::finish(const RunSpan& run, RunSummary& summary, Observer& observer)
 {
     set_phases(summary);
+    if (balancer_.has_measured()) { summary.balance = Balance{balancer_.record(), borders_in_edges(rank_.grid)}; }
     if (!rank_.external.has_failed)
     {
         Snapshot<N> end;

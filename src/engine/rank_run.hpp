@@ -3,6 +3,7 @@
 // functions at the same time and agree on every decision about the next steps. Only rank 0 calls the observer.
 #pragma once
 
+#include "domain/load_balance.hpp"
 #include "engine/conserved_energy.hpp"
 #include "engine/list_watch.hpp"
 #include "engine/rank.hpp"
@@ -11,6 +12,7 @@
 #include "engine/snapshot.hpp"
 #include "trace/stopwatch.hpp"
 
+#include <array>
 #include <atomic>
 #include <limits>
 
@@ -24,7 +26,9 @@ struct RunSetup
     std::int64_t first_step = 0;    // first step of the run, maybe begun by an earlier simulation
     ListConditions list_conditions; // conditions for pair lists at the start
     ListPlan list_plan;             // plan of pair lists for list_conditions
-    CellGrid grid;
+    CellGrid grid;                  // equal cells
+    Balancing balancing = Balancing::Off;
+    std::array<double, 3> thinnest{}; // thinnest_cells()
     UpdateGroups update_groups;
     HaloMethod halo_method = HaloMethod::Direct;
     MeshSetup mesh = {};
@@ -56,7 +60,7 @@ public:
     Look look(RunSpan& run, const std::atomic<bool>& stop, Observer& observer);
     bool advance(const RunSpan& run, Observer& observer);
     bool complete(Observer&) { return true; } // nothing is queued on a CPU
-    void begin_timed(RunSummary&) { queue_.clock().reset(); }
+    void begin_timed(RunSummary&) { reset_clock(); }
     bool finish(const RunSpan& run, RunSummary& summary, Observer& observer);
     // Minimises the energy. Precondition: this rank is alone.
     RunSummary minimize(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
@@ -78,6 +82,8 @@ private:
     Orders agree(bool stop, bool checkpoint, std::int64_t steps_until_look);
     // Called when a list begins. Plans lists again if atoms have become faster or more crowded.
     void watch_lists(RunSpan& run, Observer& observer);
+    // Called before a repartition. Once in some lists, moves the borders of cells if ranks differ in their work.
+    void balance_load(Observer& observer);
     ListConditions conditions_anew(double sure_temperature);
     std::vector<Vec3<double>> gather_forces();
     // Takes one step and passes its frames and energies to the observer.
@@ -87,6 +93,7 @@ private:
     ClusterArray<double> evaluate_static();
     void stop_if_overflowing();
     void set_phases(RunSummary& summary);
+    void reset_clock();
 
     const RunSetup& setup_;
     Communicator comm_;
@@ -95,6 +102,12 @@ private:
     Rank<N> rank_;
     Snapshot<N> at_repartition_; // state at the last repartition
     Orders orders_;              // result of the last look()
+    LoadBalancer balancer_;
+    struct
+    {
+        int lists = 0; // number of lists begun since `before`
+        RankWork before;
+    } measured_; // for the next move of borders
     struct
     {
         std::int64_t step = 0;

@@ -24,7 +24,7 @@ void repartition(Rank<N>& r)
     reorder(r.queue, r.state, r.grid.zone(r.comm.rank(), {}));
     r.halo.bind(build_halo(r.queue, r.grid, r.halo.pattern(), r.list_plan.cutoff, r.comm, r.step, r.state));
     build_pair_list(r.queue, r.state, r.topology, r.list_plan.cutoff, r.pairs);
-    r.mesh.after_repartition(r.state);
+    r.mesh.after_repartition(r.state, r.grid.lower_borders(0));
     if (r.comm.ranks() > 1) { assign_work(r); }
     r.list_step = r.step;
     r.has_flipped = false;

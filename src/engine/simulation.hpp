@@ -5,6 +5,7 @@
 
 #include "comm/networks/networks.hpp"
 #include "device/helper_threads.hpp"
+#include "domain/load_balance.hpp"
 #include "engine/external_force.hpp"
 #include "engine/observer.hpp"
 #include "engine/options.hpp"
@@ -124,6 +125,12 @@ struct KernelTime
     double occupancy = 0;                            // resident warps per multiprocessor, as a fraction of its limit
 };
 
+// The result of load balancing, at the end of a run.
+struct Balance : BalanceRecord
+{
+    std::array<std::vector<double>, 3> borders; // between cells, by dimension, in box edges
+};
+
 struct RunSummary
 {
     RunEnd end = RunEnd::Done;
@@ -145,6 +152,7 @@ struct RunSummary
     // estimated to cause, kT/ns/atom, and the temperature for which they were planned, K.
     double list_drift = 0, list_temperature = 0;
     double constraint_deviation = 0; // largest relative deviation of a LINCS bond; a GPU records only those beyond the tolerance
+    std::optional<Balance> balance;  // empty: nothing was measured, as with one rank
     double pairs_per_atom = 0;       // number of pairs per atom that the pair list has and that are tested
     // The following members are set by steepest descent only.
     bool converged = false;

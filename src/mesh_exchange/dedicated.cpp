@@ -61,7 +61,7 @@ MeshElsewhere<N>::MeshElsewhere(const MeshSetup& setup, Communicator& comm)
 
 // Tells each mesh rank the number of this rank's atoms and the place for their forces, and receives the place for its atoms.
 template <class N>
-void MeshElsewhere<N>::after_repartition(const ParticleState<N>& state)
+void MeshElsewhere<N>::after_repartition(const ParticleState<N>& state, std::span<const std::uint32_t> /*lower_x*/)
 {
     std::vector<SetupMessage> sizes;
     std::vector<int> sources;
@@ -138,7 +138,7 @@ VisitorsMesh<N>::VisitorsMesh(const MeshSetup& setup, Communicator& comm)
 }
 
 template <class N>
-void VisitorsMesh<N>::after_repartition(const ParticleState<N>&)
+void VisitorsMesh<N>::after_repartition(const ParticleState<N>&, std::span<const std::uint32_t> /*lower_x*/)
 {
     std::vector<int> sources;
     for (std::size_t p = 0; p < messages_.partners(); ++p) { sources.push_back(messages_.rank(p)); }

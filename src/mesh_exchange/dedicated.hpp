@@ -46,7 +46,7 @@ class MeshElsewhere final : public SharedMesh<N>
 {
 public:
     MeshElsewhere(const MeshSetup& setup, Communicator& comm);
-    void after_repartition(const ParticleState<N>& state) override;
+    void after_repartition(const ParticleState<N>& state, std::span<const std::uint32_t> lower_x) override;
     void start(CpuQueue& queue, const ParticleState<N>& state) override;
     void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
                  const MeshWeights& weights) override;
@@ -68,7 +68,7 @@ class VisitorsMesh final : public SharedMesh<N>
 {
 public:
     VisitorsMesh(const MeshSetup& setup, Communicator& comm);
-    void after_repartition(const ParticleState<N>& state) override;
+    void after_repartition(const ParticleState<N>& state, std::span<const std::uint32_t> lower_x) override;
     void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
                  const MeshWeights& weights) override;
     void add_rest(CpuQueue&, const MeshWeights&, ParticleState<N>&) override {} // does nothing: sent with the forces

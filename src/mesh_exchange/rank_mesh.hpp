@@ -14,7 +14,9 @@
 #include "interactions/mesh/mesh.hpp"
 #include "mesh_exchange/mesh_setup.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
 namespace parhelion {
 
@@ -24,8 +26,9 @@ class SharedMesh
 {
 public:
     virtual ~SharedMesh() = default;
-    // Call it after atoms have changed owner and order and a new halo exists. Collective.
-    virtual void after_repartition(const ParticleState<N>&) {}
+    // Call it after atoms have changed owner and order and a new halo exists. Collective. lower_x: the lower border
+    // of each cell along x, in 2^-32 box edges.
+    virtual void after_repartition(const ParticleState<N>&, std::span<const std::uint32_t> /*lower_x*/) {}
     // Sends the data that other ranks need before compute(). Call it as soon as the positions for compute() exist.
     virtual void start(CpuQueue&, const ParticleState<N>&) {}
     // Does the same as Mesh::compute(), for a state that may have halo atoms. Forces on halo atoms are returned to
@@ -43,9 +46,9 @@ public:
     RankMesh(const MeshSetup& setup, Communicator& comm);
 
     bool is_used() const { return is_used_; }
-    void after_repartition(const ParticleState<N>& state)
+    void after_repartition(const ParticleState<N>& state, std::span<const std::uint32_t> lower_x)
     {
-        if (shared_) { shared_->after_repartition(state); }
+        if (shared_) { shared_->after_repartition(state, lower_x); }
     }
     void start(CpuQueue& queue, const ParticleState<N>& state)
     {

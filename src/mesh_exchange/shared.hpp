@@ -14,7 +14,10 @@ class HaloMesh final : public SharedMesh<N>
 {
 public:
     HaloMesh(const MeshSetup& setup, Communicator& comm);
-    void after_repartition(const ParticleState<N>& state) override { limits_.follow(state, reach_); }
+    void after_repartition(const ParticleState<N>& state, std::span<const std::uint32_t> lower_x) override
+    {
+        limits_.follow(state, reach_, lower_x);
+    }
     void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
                  const MeshWeights& weights) override;
     void add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state) override;

@@ -11,14 +11,15 @@ namespace parhelion {
 SlabLimits::SlabLimits(const MeshCut& cut, int rank) : cut_(cut), rank_(rank) {}
 
 template <class N>
-void SlabLimits::follow(const ParticleState<N>& state, double reach)
+void SlabLimits::follow(const ParticleState<N>& state, double reach, std::span<const std::uint32_t> lower)
 {
-    const auto ranks = static_cast<std::uint64_t>(cut_.ranks());
-    const auto border = [&](std::uint64_t cell) { return ((cell << 32) + ranks - 1) / ranks; }; // as in CellGrid::lower()
-    const auto here = static_cast<std::uint64_t>(rank_);
-    const auto half = static_cast<std::int64_t>((border(here + 1) - border(here)) / 2);
-    const auto middle = static_cast<std::uint32_t>(border(here) + static_cast<std::uint64_t>(half));
-    const double edge = state.box.edges().heights().x, cell = edge / cut_.ranks();
+    const auto width = [&](int rank) {
+        const auto r = static_cast<std::size_t>(rank);
+        return (r + 1 < lower.size() ? std::int64_t{lower[r + 1]} : std::int64_t{1} << 32) - std::int64_t{lower[r]};
+    };
+    const std::int64_t half = width(rank_) / 2;
+    const std::uint32_t middle = lower[static_cast<std::size_t>(rank_)] + static_cast<std::uint32_t>(half);
+    const double nm_per_unit = state.box.edges().heights().x * 0x1p-32;
     const double surely = reach * (1 - 1e-6); // reach less a margin for rounding; halos reach slightly farther
     reaches_back_.assign(state.home_clusters(), 0);
     for (std::size_t c = 0; c < state.home_clusters(); ++c)
@@ -30,14 +31,14 @@ void SlabLimits::follow(const ParticleState<N>& state, double reach)
             const std::uint32_t x = leading_bits(state.x.get(slot).x);
             lowest = std::min(lowest, std::int64_t{static_cast<std::int32_t>(x - middle)} + half);
         }
-        double gap = static_cast<double>(lowest) * edge * 0x1p-32; // nm, down to the cell that is `behind` cells back
+        double gap = static_cast<double>(lowest) * nm_per_unit; // nm, down to the cell that is `behind` cells back
         for (int behind = 0; behind < cut_.ranks(); ++behind)
         {
             const int rank = (rank_ - behind + cut_.ranks()) % cut_.ranks();
             if (behind > 0)
             {
                 if (gap >= surely) { break; }
-                gap += cell;
+                gap += static_cast<double>(width(rank)) * nm_per_unit;
             }
             reaches_back_[c] += cut_.planes[static_cast<std::size_t>(rank)].count;
         }
@@ -66,7 +67,7 @@ bool SlabLimits::are_kept(CpuQueue& queue, const ParticleState<N>& state) const
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void SlabLimits::follow<N>(const ParticleState<N>&, double);                                                        \
+    template void SlabLimits::follow<N>(const ParticleState<N>&, double, std::span<const std::uint32_t>);                        \
     template bool SlabLimits::are_kept<N>(CpuQueue&, const ParticleState<N>&) const;
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

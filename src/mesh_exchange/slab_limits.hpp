@@ -12,6 +12,7 @@
 #include "state/particle_state.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace parhelion {
@@ -22,8 +23,9 @@ public:
     SlabLimits(const MeshCut& cut, int rank);
 
     // Notes which owners have which atoms. Call it at a repartition, when every rank has a halo of this reach (nm).
+    // lower: the lower border of each rank's slab along x, in 2^-32 box edges.
     template <class N>
-    void follow(const ParticleState<N>& state, double reach);
+    void follow(const ParticleState<N>& state, double reach, std::span<const std::uint32_t> lower);
 
     // Returns true if every charged home atom is on all ranks whose planes it reaches.
     template <class N>

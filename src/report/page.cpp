@@ -339,6 +339,7 @@ std::string where(Runs runs)
     add_count("threads of a rank", &RunReport::threads);
     rows.add("cores kept busy", of_report([](const RunReport& r) { return fmt::format("{:.3g}", r.host_load); }));
     rows.add("pair list", of_report([](const RunReport& r) { return fmt::format("of {} steps", r.repartition_interval); }));
+    rows.add("borders of cells", of_report([](const RunReport& r) { return r.load_balance.empty() ? "" : r.borders; }));
     rows.add("drift", of_report(drift_text));
     rows.add("program", [](const RunRecord& run) { return run.log.version; });
     rows.add("machine", [](const RunRecord& run) { return run.log.machine; });

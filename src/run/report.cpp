@@ -37,6 +37,8 @@ void for_each_field(Report& report, Visit&& visit)
     visit("threads", report.threads);
     visit("helpers", report.helpers);
     visit("repartition_interval", report.repartition_interval);
+    visit("load_balance", report.load_balance);
+    visit("borders", report.borders);
     visit("pairlist", report.pairlist);
     visit("phases", report.phases);
     visit("energies", report.energies);

@@ -32,6 +32,10 @@ struct RunReport
     int threads = 1;              // number of threads of each rank
     NamedList<int> helpers;       // helper threads of the first process: the core of each, or -1 for any core
     int repartition_interval = 0; // steps
+    // Values of load balancing: imbalances before the first move of borders and at the end (excess of the slowest rank's work
+    // over the mean, as a fraction of the mean), and the number of moves. Empty if no time of ranks was measured.
+    NamedList<double> load_balance;
+    std::string borders = "equal"; // of cells, in box edges: "z 0.21 0.4"
     NamedList<double> pairlist;
     NamedList<double> phases;   // us per step
     NamedList<Spread> energies; // by term, in the unit of the term

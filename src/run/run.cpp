@@ -222,6 +222,7 @@ RunResult simulate(const Job& job, std::int64_t steps_left, Simulation& simulati
 void tell_end(const Job& job, RunResult& result, const PlanSummary& plan, RunFiles& files, RunObserver& observer)
 {
     files.log().line(summary_line(result.summary, job.minimises()));
+    if (result.summary.balance) { files.log().line(balance_text(*result.summary.balance)); }
     if (const std::string remark = constraint_remark(result.summary); !remark.empty()) { files.warning("warning: " + remark); }
     if (const std::string drift = drift_remark(result.summary, job.parameters); !drift.empty()) { files.warning(drift); }
     if (result.end == RunEnd::Stopped)

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <fmt/format.h>
+#include <string_view>
 #include <utility>
 
 namespace parhelion {
@@ -19,6 +20,32 @@ std::string force_text(const RunSummary& summary)
 std::string drift_text(const RunSummary& summary)
 {
     return fmt::format("{:+.5f} +- {:.5f} kT/ns/atom", summary.drift, summary.drift_error);
+}
+
+std::string borders_text(const Balance& balance)
+{
+    std::string text;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+        if (balance.borders[d].empty()) { continue; }
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", std::string_view("xyz").substr(d, 1));
+        for (const double border : balance.borders[d]) { text += fmt::format(" {:.4f}", border); }
+    }
+    return text;
+}
+
+std::string balance_text(const Balance& balance)
+{
+    if (balance.moves == 0)
+    {
+        return fmt::format("load balance: the slowest rank worked {:.1f} % longer than the mean; cells stayed equal",
+                           100 * balance.imbalance);
+    }
+    return fmt::format(
+        "load balance: the slowest rank worked {:.1f} % longer than the mean at first, and {:.1f} % at last; borders "
+        "of cells moved {} time{}, to {} (in box edges)",
+        100 * balance.first_imbalance, 100 * balance.imbalance, balance.moves, balance.moves == 1 ? "" : "s",
+        borders_text(balance));
 }
 
 RunReport make_report(const RunNumerics& numerics, const RunSummary& summary, const PlanSummary& plan, std::int64_t atoms,
@@ -48,6 +75,14 @@ RunReport make_report(const RunNumerics& numerics, const RunSummary& summary, co
     if (const std::string method = mesh_method_text(plan); !method.empty()) { report.pme = method; }
     report.threads = plan.threads;
     report.repartition_interval = plan.list_interval;
+    if (summary.balance)
+    {
+        const Balance& balance = *summary.balance;
+        report.load_balance = {{"first_imbalance", balance.first_imbalance},
+                               {"imbalance", balance.imbalance},
+                               {"moves", static_cast<double>(balance.moves)}};
+        if (balance.moves > 0) { report.borders = borders_text(balance); }
+    }
     report.pairlist = {
         {"cutoff_nm", plan.list_cutoff}, {"buffer_nm", plan.buffer}, {"tested_pairs_per_atom", summary.pairs_per_atom}};
     report.phases = summary.phases;

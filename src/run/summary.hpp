@@ -15,6 +15,10 @@ namespace parhelion {
 RunReport make_report(const RunNumerics& numerics, const RunSummary& summary, const PlanSummary& plan, std::int64_t atoms,
                       double dt, NamedList<RunReport::Spread> energies);
 
+// Returns the borders of cells as text: "x 0.5000, z 0.1333 0.2667".
+std::string borders_text(const Balance& balance);
+// Describes what load balancing has found and done, as a line of the log.
+std::string balance_text(const Balance& balance);
 // Returns the last line of the log.
 std::string summary_line(const RunSummary& summary, bool minimised);
 // Returns, for example, "largest force 98.8 kJ/mol/nm (not converged)", for a minimisation.

@@ -233,6 +233,10 @@ std::string Way::options() const
     if (p.threads > 0) { text += fmt::format(" --threads {}", p.threads); }
     if (p.grid[0] > 0) { text += " --grid " + grid_text(p.grid); }
     if (p.halo) { text += fmt::format(" --halo {}", halo_method_names[static_cast<std::size_t>(*p.halo)]); }
+    if (p.balancing != Balancing::Auto)
+    {
+        text += fmt::format(" --dlb {}", balancing_names[static_cast<std::size_t>(p.balancing)]);
+    }
     if (p.pme != MeshMethod::Auto)
     {
         text += fmt::format(" --pme {}", mesh_method_names[static_cast<std::size_t>(p.pme)]);

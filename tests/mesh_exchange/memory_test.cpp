@@ -64,7 +64,7 @@ protected:
             planned += static_cast<std::int64_t>(RankMesh<N>::bytes(setup, static_cast<int>(rank), cells[0], slots, threads));
         }
         on_ranks([&](DomainRank<N>& r, std::size_t rank) {
-            meshes[rank]->after_repartition(r.state);
+            meshes[rank]->after_repartition(r.state, CellGrid{cells}.lower_borders(0));
             meshes[rank]->start(r.queue, r.state);
             meshes[rank]->compute(r.queue, r.state, buffers[rank], Compute::ForcesEnergiesVirial);
         });

@@ -44,7 +44,7 @@ public:
             meshes_.push_back(std::make_unique<RankMesh<N>>(setup_, domains_.rank(rank).comm));
         }
         domains_.repartition();
-        domains_.on_ranks([&](DomainRank<N>& r) { mesh(r.comm.rank()).after_repartition(r.state); });
+        domains_.on_ranks([&](DomainRank<N>& r) { mesh(r.comm.rank()).after_repartition(r.state, grid.lower_borders(0)); });
         for (int step = 0; step < patterns; ++step) { expected_.push_back(of_one_rank(step)); }
     }
 
@@ -76,7 +76,7 @@ public:
         {
             DomainRank<N>& r = domains_.rank(rank);
             SlabLimits limits(setup_.cut, rank);
-            limits.follow(r.state, reach);
+            limits.follow(r.state, reach, domains_.grid().lower_borders(0));
             ParticleState<N> moved = r.state;
             move(moved, domains_.whole(), step);
             all = limits.are_kept(r.queue, moved) && all;

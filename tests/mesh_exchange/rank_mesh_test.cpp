@@ -51,7 +51,9 @@ private:
 };
 
 // Of three ranks.
-constexpr CellGrid few_cells(MeshMethod method) { return {{3 - mesh_ranks_of(method), 1, 1}}; }
+CellGrid few_cells(MeshMethod method) { return {{3 - mesh_ranks_of(method), 1, 1}}; }
+
+CellGrid uneven_slabs() { return {{3, 1, 1}, {std::vector<std::uint32_t>{0x30000000u, 0x70000000u}, {}, {}}}; }
 
 // Puts of a rank before the first exchange of the mesh: the same in every run.
 std::int64_t puts_before(int rank, MeshMethod method)
@@ -110,7 +112,7 @@ TEST_P(MeshStress, has_the_bits_of_one_rank_in_every_exchange)
     const std::int64_t exchanges = number_in<std::int64_t>("PARHELION_TEST_EXCHANGES", 12'000) * network.share / 100;
     for (const MeshMethod method : mesh_methods)
     {
-        for (const CellGrid& grid : {CellGrid{{2, 1, 1}}, CellGrid{{5, 1, 1}}, CellGrid{{2, 2, 2}}})
+        for (const CellGrid& grid : {CellGrid{{2, 1, 1}}, CellGrid{{5, 1, 1}}, CellGrid{{2, 2, 2}}, uneven_slabs()})
         {
             if (method == MeshMethod::Shared && grid.cells[1] > 1) { continue; }
             SCOPED_TRACE(testing::Message() << name_of(method) << " " << grid.ranks() << " ranks, seed " << seed);
@@ -139,6 +141,10 @@ TEST(MeshStress, has_steps_within_reach_of_the_halo_and_others)
         for (const int step : {0, 2, 4, 6}) { EXPECT_TRUE(ranks.is_in_reach(step)) << step; }
         for (const int step : {1, 3}) { EXPECT_FALSE(ranks.is_in_reach(step)) << step; }
     }
+    // Planes do not follow borders that have moved.
+    EXPECT_FALSE(MeshRanks<MixedReproducible>(uneven_slabs(), MeshMethod::Shared, 1, [](int n) {
+                     return thread_network(n);
+                 }).is_in_reach(0));
 }
 
 TEST(MeshFaults, a_lost_message_of_any_exchange_ends_all_ranks_and_is_named)

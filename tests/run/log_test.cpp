@@ -99,6 +99,8 @@ TEST(Report, has_the_promised_fields_in_order)
                               "threads",
                               "helpers",
                               "repartition_interval",
+                              "load_balance",
+                              "borders",
                               "pairlist",
                               "phases",
                               "energies",
