@@ -53,7 +53,7 @@ private:
 // Of three ranks.
 CellGrid few_cells(MeshMethod method) { return {{3 - mesh_ranks_of(method), 1, 1}}; }
 
-CellGrid uneven_slabs() { return {{3, 1, 1}, {std::vector<std::uint32_t>{0x30000000u, 0x70000000u}, {}, {}}}; }
+CellGrid uneven_slabs() { return {{3, 1, 1}, {std::vector<std::uint32_t>{0x14000000u, 0x2c000000u}, {}, {}}}; }
 
 // Puts of a rank before the first exchange of the mesh: the same in every run.
 std::int64_t puts_before(int rank, MeshMethod method)

@@ -80,9 +80,13 @@ TEST(SlabLimits, are_kept_up_to_their_margin_and_tell_of_every_atom_that_an_owne
     using N = Mixed;
     std::mt19937 random(7);
     int broken = 0;
-    for (int ranks = 2; ranks <= 8; ++ranks)
+    std::vector<CellGrid> grids = {uneven_grids().front(), uneven_grids().back()}; // planes do not follow these borders
+    const std::size_t uneven = grids.size();
+    for (int ranks = 2; ranks <= 8; ++ranks) { grids.push_back({{ranks, 1, 1}}); }
+    for (std::size_t g = 0; g < grids.size(); ++g)
     {
-        Decomposition<N> domains(random_ions(static_cast<unsigned>(ranks)), {.grid = {{ranks, 1, 1}}, .reach = reach});
+        const int ranks = grids[g].ranks();
+        Decomposition<N> domains(random_ions(static_cast<unsigned>(ranks)), {.grid = grids[g], .reach = reach});
         domains.repartition();
         for (const int points : {28, 33, 45, 64, 100, 256})
         {
@@ -99,8 +103,9 @@ TEST(SlabLimits, are_kept_up_to_their_margin_and_tell_of_every_atom_that_an_owne
                 {
                     DomainRank<N>& rank = domains.rank(r);
                     SlabLimits limits(cut, r);
-                    limits.follow(rank.state, reach);
-                    const bool has_room = reach * per_nm > order; // else even the atoms as they are may be too far
+                    limits.follow(rank.state, reach, domains.grid().lower_borders(0));
+                    EXPECT_TRUE(owners_have(domains, cut, rank.state) || !limits.are_kept(rank.queue, rank.state));
+                    const bool has_room = g >= uneven && reach * per_nm > order; // else even the atoms as they are may be too far
                     for (int time = 0; time < 5 && has_room; ++time)
                     {
                         const ParticleState<N> within = strayed(rank.state, back, ahead, random);
@@ -133,7 +138,7 @@ TEST(SlabLimits, tell_of_an_atom_that_is_one_plane_too_far_ahead)
     {
         DomainRank<N>& rank = domains.rank(r);
         SlabLimits limits(cut, r);
-        limits.follow(rank.state, reach);
+        limits.follow(rank.state, reach, domains.grid().lower_borders(0));
         EXPECT_TRUE(limits.are_kept(rank.queue, rank.state));
         const mesh::PlaneRange& own = cut.planes[static_cast<std::size_t>(r)];
         const auto at_plane = [&](int plane) {
