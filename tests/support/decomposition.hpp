@@ -44,28 +44,31 @@ inline std::vector<CellGrid> all_grids()
     return grids;
 }
 
+// A grid whose borders are at these fractions of the box edges.
+inline CellGrid moved_grid(const std::array<int, 3>& cells, const std::vector<double>& x, const std::vector<double>& y,
+                           const std::vector<double>& z)
+{
+    CellGrid grid{cells};
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+        for (const double border : d == 0 ? x : d == 1 ? y : z)
+        {
+            grid.borders[d].push_back(static_cast<std::uint32_t>(border * 0x1p32));
+        }
+    }
+    return grid;
+}
+
 // Grids whose borders have moved: cells wider than half the box, and thinner than a halo.
 inline std::vector<CellGrid> uneven_grids()
 {
-    using Fractions = std::vector<double>;
-    const auto grid = [](const std::array<int, 3>& cells, const Fractions& x, const Fractions& y, const Fractions& z) {
-        CellGrid moved{cells};
-        for (std::size_t d = 0; d < 3; ++d)
-        {
-            for (const double border : d == 0 ? x : d == 1 ? y : z)
-            {
-                moved.borders[d].push_back(static_cast<std::uint32_t>(border * 0x1p32));
-            }
-        }
-        return moved;
-    };
-    return {grid({2, 1, 1}, {0.8}, {}, {}),
-            grid({1, 1, 2}, {}, {}, {0.2}),
-            grid({1, 3, 1}, {}, {0.7, 0.8}, {}),
-            grid({2, 1, 3}, {0.3}, {}, {0.1, 0.45}),
-            grid({2, 2, 2}, {0.7}, {0.35}, {0.55}),
-            grid({1, 5, 1}, {}, {0.1, 0.15, 0.7, 0.9}, {}),
-            grid({8, 1, 1}, {0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.95}, {}, {})};
+    return {moved_grid({2, 1, 1}, {0.8}, {}, {}),
+            moved_grid({1, 1, 2}, {}, {}, {0.2}),
+            moved_grid({1, 3, 1}, {}, {0.7, 0.8}, {}),
+            moved_grid({2, 1, 3}, {0.3}, {}, {0.1, 0.45}),
+            moved_grid({2, 2, 2}, {0.7}, {0.35}, {0.55}),
+            moved_grid({1, 5, 1}, {}, {0.1, 0.15, 0.7, 0.9}, {}),
+            moved_grid({8, 1, 1}, {0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.95}, {}, {})};
 }
 
 template <class N>
