@@ -124,9 +124,10 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
     plan_.ranks = ranks_.layout().ranks();
     if (options.balancing == Balancing::On && plan_.ranks > 1)
     {
-        throw InputError("E245", {},
-                         "--dlb on moves the borders of ranks on CPUs alone, and these ranks are on GPUs, whose cells stay equal. "
-                         "Leave --dlb out, or use --device cpu.");
+        throw InputError(
+            "E245", {},
+            "--dlb on moves the borders of ranks on CPUs alone, and these ranks are on GPUs, whose cells stay equal. "
+            "Leave --dlb out, or use --device cpu.");
     }
     plan_.processes = options.processes;
     plan_.gpus = ranks_.layout().gpus();
