@@ -436,11 +436,11 @@ ConstraintResult<N> constrain_positions(CpuQueue& queue, const Constraints& cons
 
 template <class N>
 ConstraintResult<N> constrain_start(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
-                                    ParticleState<N>& state, double dt)
+                                    ParticleState<N>& state, double dt, StartOf velocities)
 {
     const ConstraintResult<N> result = constrain_positions(queue, constraints, assignment, state);
     constraints.project(queue, assignment, state, state.v);
-    constraints.apply(queue, assignment, state, -dt, Virial::Skip);
+    if (velocities == StartOf::HalfStep) { constraints.apply(queue, assignment, state, -dt, Virial::Skip); }
     return result;
 }
 
@@ -455,7 +455,7 @@ ConstraintResult<N> constrain_start(CpuQueue& queue, const Constraints& constrai
     template ConstraintResult<N> constrain_positions(CpuQueue&, const Constraints&, const ConstraintAssignment&,                 \
                                                      ParticleState<N>&);                                                         \
     template ConstraintResult<N> constrain_start(CpuQueue&, const Constraints&, const ConstraintAssignment&, ParticleState<N>&,  \
-                                                 double);
+                                                 double, StartOf);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 #undef PARHELION_INSTANTIATE
 

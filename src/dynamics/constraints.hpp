@@ -139,10 +139,17 @@ template <class N>
 ConstraintResult<N> constrain_positions(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
                                         ParticleState<N>& state);
 
-// Starts a leap-frog run without `continuation`, as GROMACS does. It moves positions onto the constraints, and removes the
-// components of velocities along them. Then it sets v(-dt/2) so that x(-dt) = x - dt v satisfies the constraints as well.
+// The velocities with which a run starts.
+enum class StartOf : std::uint8_t
+{
+    HalfStep, // v(-dt/2), of leap-frog
+    FullStep  // v(0), of velocity Verlet
+};
+
+// Starts a run without `continuation`, as GROMACS does. It moves positions onto the constraints, and removes the components of
+// velocities along them. Then it changes v(-dt/2) so that x(-dt) = x - dt v satisfies the constraints as well.
 template <class N>
 ConstraintResult<N> constrain_start(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
-                                    ParticleState<N>& state, double dt);
+                                    ParticleState<N>& state, double dt, StartOf velocities = StartOf::HalfStep);
 
 } // namespace parhelion

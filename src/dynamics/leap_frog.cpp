@@ -18,8 +18,9 @@ KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling
     KickCoefficients kick;
     for (std::size_t g = 0; g < n; ++g)
     {
-        kick.group.push_back(group_kick(dt, coupling.scale.empty() ? 1 : coupling.scale[g],
-                                        coupling.friction.empty() ? 0 : coupling.friction[g], coupling.drag));
+        const double scale = coupling.scale.empty() ? 1 : coupling.scale[g];
+        const double friction = coupling.friction.empty() ? 0 : coupling.friction[g];
+        kick.group.push_back(coupling.at_full_step ? full_step_kick(dt, scale) : group_kick(dt, scale, friction, coupling.drag));
     }
     for (std::size_t g = n; g < mobility.size(); ++g) { kick.group.push_back(along(mobility[g], kick.group[g % n])); }
     return kick;

@@ -35,6 +35,7 @@ struct VelocityCoupling
     std::vector<double> friction; // half of the Nose-Hoover xi times its time step, by temperature group; empty: 0
     Vec3<double> drag;            // relative growth rate of the box times its time step (Parrinello-Rahman)
     Vec3<double> shear;           // rate of the tilt times its time step (BoxDrag::shear)
+    bool at_full_step = false;    // true if scale acts on v(t), in the middle of the kick (velocity Verlet)
 };
 
 // Returns keep = (scale - friction - drag) / (1 + friction) and push = dt / (1 + friction). This is the reversible
@@ -51,6 +52,12 @@ PARHELION_HD inline GroupKick group_kick(double dt, double scale, double frictio
 PARHELION_HD inline GroupKick along(const Vec3<double>& mobility, const GroupKick& kick)
 {
     return {along(mobility, kick.keep), along(mobility, kick.push)};
+}
+// Returns the coefficients of two half kicks with `scale` acting between them: v(t + dt/2) = scale v(t) + dt/2 a.
+PARHELION_HD inline GroupKick full_step_kick(double dt, double scale)
+{
+    const double push = 0.5 * dt * (1 + scale);
+    return {{scale, scale, scale}, {push, push, push}};
 }
 // Returns the coefficients of all motion groups. groups: number of temperature groups. mobility: empty if no atom is frozen.
 KickCoefficients kick_coefficients(double dt, int groups, const VelocityCoupling& coupling, const Mobility& mobility = {});

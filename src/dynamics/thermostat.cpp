@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "dynamics/thermostat_body.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace parhelion {
@@ -43,6 +44,11 @@ TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, c
     coupling.kind = parameters.thermostat;
     coupling.time_step = parameters.temperature_interval * parameters.dt;
     coupling.seed = seed;
+    coupling.at_full_step = parameters.integrator == Integrator::VelocityVerlet;
+    if (coupling.at_full_step && coupling.kind == Thermostat::NoseHoover)
+    {
+        coupling.chain = {parameters.nose_hoover_chain, parameters.temperature_interval};
+    }
     coupling.groups.resize(degrees_of_freedom.size());
     for (std::size_t g = 0; g < degrees_of_freedom.size(); ++g)
     {
@@ -63,29 +69,43 @@ TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, c
 
 ThermostatState initial_state(const TemperatureCoupling& coupling)
 {
-    const std::size_t groups = coupling.groups.size();
-    return {std::vector<double>(groups), std::vector<double>(groups), std::vector<double>(groups)};
+    const std::size_t groups = coupling.groups.size(), links = static_cast<std::size_t>(std::max(coupling.chain.links, 1));
+    const std::vector<double> zeros(groups);
+    return {zeros, zeros, zeros, std::vector<double>(groups * (links - 1))};
 }
 
-void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& half_step,
+void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& kinetic,
                         ThermostatState& state, VelocityCoupling& velocities)
 {
     if (coupling.kind == Thermostat::None) { return; }
     const std::size_t groups = coupling.groups.size();
-    PARHELION_EXPECTS(half_step.group.size() == groups);
-    velocities.scale.assign(groups, 1);
+    PARHELION_EXPECTS(kinetic.group.size() == groups);
+    velocities.scale.resize(groups, 1);
     velocities.friction.assign(groups, 0);
+    velocities.at_full_step = coupling.at_full_step;
     for (std::size_t g = 0; g < groups; ++g)
     {
-        const GroupThermostat next =
-            couple_group(coupling.kind, coupling.groups[g], coupling.time_step,
-                         {coupling.seed, RandomPurpose::Thermostat, step, static_cast<std::uint32_t>(g)},
-                         half_step.energy(static_cast<int>(g)), {state.xi[g], state.xi_integral[g], state.heat[g]});
-        state.xi[g] = next.state.xi;
-        state.xi_integral[g] = next.state.xi_integral;
-        state.heat[g] = next.state.heat;
-        velocities.scale[g] = next.scale;
+        const GroupThermostat next = couple_group(coupling.kind, coupling.groups[g], coupling.chain, coupling.time_step,
+                                                  {coupling.seed, RandomPurpose::Thermostat, step, static_cast<std::uint32_t>(g)},
+                                                  kinetic.energy(static_cast<int>(g)), state_of_group(state, g));
+        set_state_of_group(next.state, g, state);
+        velocities.scale[g] *= next.scale;
         velocities.friction[g] = next.friction;
+    }
+}
+
+void finish_coupling(const TemperatureCoupling& coupling, KineticEnergies& kinetic, ThermostatState& state,
+                     VelocityCoupling& velocities)
+{
+    velocities.at_full_step = true;
+    velocities.scale.assign(coupling.groups.size(), 1);
+    for (std::size_t g = 0; g < coupling.groups.size(); ++g)
+    {
+        const GroupThermostat next = half_of_chain(coupling.groups[g], coupling.chain, coupling.time_step,
+                                                   kinetic.energy(static_cast<int>(g)), state_of_group(state, g));
+        set_state_of_group(next.state, g, state);
+        velocities.scale[g] = next.scale;
+        kinetic.group[g] = (next.scale * next.scale) * kinetic.group[g];
     }
 }
 
@@ -94,7 +114,7 @@ double conserved_contribution(const TemperatureCoupling& coupling, const Thermos
     double sum = 0;
     for (std::size_t g = 0; g < coupling.groups.size(); ++g)
     {
-        sum += conserved_contribution(coupling.kind, coupling.groups[g], {state.xi[g], state.xi_integral[g], state.heat[g]});
+        sum += conserved_contribution(coupling.kind, coupling.groups[g], state_of_group(state, g));
     }
     return sum;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temperature coupling for leap-frog: every temperature group relaxes to its
-// reference temperature. The coupling is driven by the kinetic energy of v(t - dt/2).
+// Temperature coupling: every temperature group relaxes to its reference temperature. With
+// leap-frog, the coupling is driven by the kinetic energy of v(t - dt/2), with velocity Verlet by that of v(t).
 //
 //   v-rescale    Bussi, Donadio, Parrinello, J. Chem. Phys. 126, 014101 (2007), eq. A7: canonical
 //   Berendsen    Berendsen et al., J. Chem. Phys. 81, 3684 (1984): not an ensemble
-//   Nose-Hoover  Hoover, Phys. Rev. A 31, 1695 (1985), one thermostat variable per group (leap-frog uses no chain)
+//   Nose-Hoover  Hoover, Phys. Rev. A 31, 1695 (1985), one thermostat variable per group with leap-frog; a chain of variables
+//                with velocity Verlet: Martyna, Tuckerman, Tobias, Klein, Mol. Phys. 87, 1117 (1996)
 //
 // The state of the coupling is plain data that a checkpoint stores; all other values are functions of this state.
 #pragma once
@@ -23,6 +24,13 @@ namespace parhelion {
 // interval, as the kinetic energy and pressure of that multiple are then known. With interval 1 it acts in every step.
 constexpr bool couples(std::int64_t step, int interval) { return interval == 1 || (interval > 1 && (step - 1) % interval == 0); }
 
+// The chain of Nose-Hoover variables of each group, with velocity Verlet.
+struct NoseHooverChain
+{
+    int links = 0; // 0: leap-frog, which has one variable and no chain
+    int parts = 1; // number of parts in which the chain takes the time between couplings
+};
+
 struct TemperatureCoupling
 {
     struct Group
@@ -37,6 +45,8 @@ struct TemperatureCoupling
     Thermostat kind = Thermostat::None;
     double time_step = 0; // time between couplings, ps
     std::uint64_t seed = 0;
+    bool at_full_step = false; // true with velocity Verlet
+    NoseHooverChain chain;
     std::vector<Group> groups;
     std::vector<AnnealingPoint> points; // points of all groups, group by group; empty without annealing
 };
@@ -65,14 +75,22 @@ struct ThermostatState
     std::vector<double> xi;          // Nose-Hoover: friction of each group, 1/ps
     std::vector<double> xi_integral; // Nose-Hoover: time integral of xi
     std::vector<double> heat;        // v-rescale, Berendsen: total energy that each group got, kJ/mol
+    std::vector<double> chain;       // Nose-Hoover: frictions of the links after the first, group by group, 1/ps
 };
 
 ThermostatState initial_state(const TemperatureCoupling& coupling);
 
-// Advances the state by one coupling step, and writes scale and friction of this step to `velocities`. `half_step` is
-// the kinetic energy of v(t - dt/2). Call it in steps that couple. In other steps scale and friction have no effect.
-void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& half_step,
+// Advances the state by one coupling step, and writes scale and friction of this step to `velocities`. `kinetic` is the
+// kinetic energy of v(t - dt/2), with velocity Verlet of v(t). Call it in steps that couple; in others nothing scales velocities.
+// A Nose-Hoover chain takes the first half of its step here, the second in finish_coupling().
+void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& kinetic,
                         ThermostatState& state, VelocityCoupling& velocities);
+
+// Ends the coupling step of Nose-Hoover chains: advances them by half a coupling step, scales `kinetic`, the kinetic
+// energy of v(t), and writes the factors on v(t) to `velocities`. Call it in the step after couple_temperature(), so that
+// the halves enclose a step of the atoms, and before couple_temperature() if that step couples, too.
+void finish_coupling(const TemperatureCoupling& coupling, KineticEnergies& kinetic, ThermostatState& state,
+                     VelocityCoupling& velocities);
 
 // Returns the difference of the conserved energy and the total energy, kJ/mol.
 double conserved_contribution(const TemperatureCoupling& coupling, const ThermostatState& state);

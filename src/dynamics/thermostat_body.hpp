@@ -14,7 +14,23 @@ namespace parhelion {
 struct GroupThermostatState
 {
     double xi = 0, xi_integral = 0, heat = 0;
+    double chain[most_chain_links - 1]{};
 };
+
+// Returns the part of group g. Every group has the same number of links.
+inline GroupThermostatState state_of_group(const ThermostatState& state, std::size_t g)
+{
+    GroupThermostatState group{state.xi[g], state.xi_integral[g], state.heat[g]};
+    const std::size_t links = state.chain.size() / state.xi.size();
+    for (std::size_t k = 0; k < links; ++k) { group.chain[k] = state.chain[g * links + k]; }
+    return group;
+}
+inline void set_state_of_group(const GroupThermostatState& group, std::size_t g, ThermostatState& state)
+{
+    state.xi[g] = group.xi, state.xi_integral[g] = group.xi_integral, state.heat[g] = group.heat;
+    const std::size_t links = state.chain.size() / state.xi.size();
+    for (std::size_t k = 0; k < links; ++k) { state.chain[g * links + k] = group.chain[k]; }
+}
 
 // The result of one coupling step of a group: the new state, and the effect on velocities (see VelocityCoupling).
 struct GroupThermostat
@@ -57,15 +73,60 @@ PARHELION_HD inline bool is_coupled(const TemperatureCoupling::Group& group)
     return group.tau > 0 && group.degrees_of_freedom > 0;
 }
 
+// Advances a chain by `time` ps, symmetrically in time: links from the last to the first, velocities, links back.
+// Returns the factor on velocities. With the unit of mass of inverse_mass(), the first link obeys
+// xi_1' = (T - T0) / Q - xi_1 xi_2. Link k obeys xi_k' = n xi_(k-1)^2 - T0 / Q - xi_k xi_(k+1). Here n is the number
+// of degrees of freedom for k = 2, and 1 for others.
+PARHELION_HD inline double advance_chain(const TemperatureCoupling::Group& group, int links, double time, double now,
+                                         GroupThermostatState& state)
+{
+    const double inverse = inverse_mass(group), thermal = group.reference * inverse;
+    const auto xi = [&](int k) -> double& { return k == 0 ? state.xi : state.chain[k - 1]; };
+    const auto pushed = [&](int k, double temperature) {
+        const double push = k == 0   ? (temperature - group.reference) * inverse
+                            : k == 1 ? group.degrees_of_freedom * xi(0) * xi(0) - thermal
+                                     : xi(k - 1) * xi(k - 1) - thermal;
+        const double slow = k + 1 < links ? std::exp(-0.25 * time * xi(k + 1)) : 1;
+        xi(k) = slow * (slow * xi(k) + 0.5 * time * push);
+    };
+    for (int k = links - 1; k >= 0; --k) { pushed(k, now); }
+    const double scale = std::exp(-time * state.xi);
+    state.xi_integral += time * state.xi;
+    for (int k = 1; k < links; ++k) { state.xi_integral += time * xi(k) / group.degrees_of_freedom; }
+    for (int k = 0; k < links; ++k) { pushed(k, scale * scale * now); }
+    return scale;
+}
+
 } // namespace thermostat_detail
 
-// Returns a group's state after one coupling step of `time_step` ps. kinetic: kinetic energy of v(t - dt/2), kJ/mol.
-PARHELION_HD inline GroupThermostat couple_group(Thermostat kind, const TemperatureCoupling::Group& group, double time_step,
-                                                 const RandomSequence& random, double kinetic, const GroupThermostatState& state)
+// Advances a group's chain by half of a coupling step of `time_step` ps. kinetic: kinetic energy of v(t), kJ/mol.
+// The weights are those of Suzuki and Yoshida (Yoshida, Phys. Lett. A 150, 262 (1990)): five parts make the order four.
+PARHELION_HD inline GroupThermostat half_of_chain(const TemperatureCoupling::Group& group, const NoseHooverChain& chain,
+                                                  double time_step, double kinetic, const GroupThermostatState& state)
 {
     namespace detail = thermostat_detail;
     GroupThermostat next{state};
     if (!detail::is_coupled(group)) { return next; }
+    const double outer = 1 / (4 - std::cbrt(4.0)), part = 0.5 * time_step / chain.parts;
+    const double start = temperature(kinetic, group.degrees_of_freedom);
+    for (int i = 0; i < 5 * chain.parts; ++i)
+    {
+        const double weight = i % 5 == 2 ? 1 - 4 * outer : outer;
+        next.scale *= detail::advance_chain(group, chain.links, weight * part, next.scale * next.scale * start, next.state);
+    }
+    return next;
+}
+
+// Returns a group's state after one coupling step of `time_step` ps. kinetic: kinetic energy of v(t - dt/2), kJ/mol; with
+// velocity Verlet it is that of v(t), and a chain takes half of the step.
+PARHELION_HD inline GroupThermostat couple_group(Thermostat kind, const TemperatureCoupling::Group& group,
+                                                 const NoseHooverChain& chain, double time_step, const RandomSequence& random,
+                                                 double kinetic, const GroupThermostatState& state)
+{
+    namespace detail = thermostat_detail;
+    GroupThermostat next{state};
+    if (!detail::is_coupled(group)) { return next; }
+    if (kind == Thermostat::NoseHoover && chain.links > 0) { return half_of_chain(group, chain, time_step, kinetic, state); }
     const double now = temperature(kinetic, group.degrees_of_freedom);
     if (kind == Thermostat::NoseHoover)
     {
@@ -89,9 +150,13 @@ PARHELION_HD inline double conserved_contribution(Thermostat kind, const Tempera
     namespace detail = thermostat_detail;
     if (!detail::is_coupled(group)) { return 0; }
     if (kind != Thermostat::NoseHoover) { return -state.heat; }
-    // Adds 1/2 Q xi^2 and kT times the integral of xi, per degree of freedom.
+    // Adds 1/2 Q xi^2 and kT times the integral of xi, per degree of freedom. The integral contains those of the
+    // further links of a chain, each of which counts as one degree of freedom.
+    double of_links = 0;
+    for (const double xi : state.chain) { of_links += xi * xi; }
     return group.degrees_of_freedom * units::boltzmann *
-           (0.5 * state.xi * state.xi / detail::inverse_mass(group) + group.reference * state.xi_integral);
+               (0.5 * state.xi * state.xi / detail::inverse_mass(group) + group.reference * state.xi_integral) +
+           0.5 * units::boltzmann * of_links / detail::inverse_mass(group);
 }
 
 } // namespace parhelion

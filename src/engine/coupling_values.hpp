@@ -48,14 +48,29 @@ OfShear<Axes> of_shear(Axes& tilt_velocity, Axes& pressure, Axes& pending)
     return {tilt_velocity, pressure, pending};
 }
 
+// The links of Nose-Hoover chains after the first. A checkpoint omits them if there are none.
+template <class Links> // std::vector<double>, const or not
+struct OfChain
+{
+    Links& links;
+};
+template <class Links>
+OfChain<Links> of_chain(Links& links)
+{
+    return {links};
+}
+
+// Whether a checkpoint may lack the value.
 template <class T>
-inline constexpr bool is_of_shear = false;
+inline constexpr bool is_optional = false;
 template <class Axes>
-inline constexpr bool is_of_shear<OfShear<Axes>> = true;
+inline constexpr bool is_optional<OfShear<Axes>> = true;
+template <class Links>
+inline constexpr bool is_optional<OfChain<Links>> = true;
 template <class T>
-inline constexpr bool is_of_shear<T&> = is_of_shear<std::remove_cv_t<T>>;
+inline constexpr bool is_optional<T&> = is_optional<std::remove_cv_t<T>>;
 template <class T>
-inline constexpr bool is_of_shear<T&&> = is_of_shear<std::remove_cv_t<T>>;
+inline constexpr bool is_optional<T&&> = is_optional<std::remove_cv_t<T>>;
 
 } // namespace coupling_values
 
@@ -66,6 +81,7 @@ void for_each_coupling_value(State& s, Visit&& visit)
     visit("thermostat-xi", s.thermostat.xi);
     visit("thermostat-xi-integral", s.thermostat.xi_integral);
     visit("thermostat-heat", s.thermostat.heat);
+    visit("thermostat-chain", coupling_values::of_chain(s.thermostat.chain));
     visit("box-velocity", s.barostat.box_velocity);
     visit("barostat-pressure", coupling_values::by_axis(s.barostat.pressure));
     visit("barostat-pressure-known", s.barostat.pressure_known);
@@ -101,6 +117,11 @@ struct ToList
         const Vec3<double> none;
         if (a.tilt_velocity == none && a.pressure == none && a.pending == none) { return; }
         (*this)(a.tilt_velocity), (*this)(a.pressure), (*this)(a.pending);
+    }
+    template <class Links>
+    void operator()(const OfChain<Links>& a)
+    {
+        (*this)(a.links);
     }
     void operator()(const Mat3<double>& a)
     {
@@ -139,6 +160,7 @@ struct FromList
         if (list.empty()) { return; }
         (*this)(a.tilt_velocity), (*this)(a.pressure), (*this)(a.pending);
     }
+    void operator()(const OfChain<std::vector<double>>& a) { (*this)(a.links); }
     void operator()(Mat3<double>& a)
     {
         for (int d = 0; d < 3; ++d) { (*this)(a[d]); }
@@ -157,17 +179,17 @@ inline void write_coupling(const Coupling& state, SavedState& saved)
     for_each_coupling_value(state, [&](const char* name, const auto& value) {
         std::vector<double> list;
         coupling_values::ToList{list}(value);
-        if (!list.empty() || !coupling_values::is_of_shear<decltype(value)>) { saved.coupling[name] = std::move(list); }
+        if (!list.empty() || !coupling_values::is_optional<decltype(value)>) { saved.coupling[name] = std::move(list); }
     });
 }
 
-// Restores `state`, whose lists must have their lengths already. A missing value keeps its initial value if it is of
-// shear or the saved state is of another run. Otherwise it throws InputError, as does any list of another length.
+// Restores `state`, whose lists must have their lengths already. A missing value keeps its initial value if it is
+// optional or the saved state is of another run. Otherwise it throws InputError, as does any list of another length.
 inline void read_coupling(const SavedState& saved, Coupling& state)
 {
     for_each_coupling_value(state, [&](const char* name, auto&& value) {
         const auto found = saved.coupling.find(name);
-        const bool may_lack = saved.of_another_run || coupling_values::is_of_shear<decltype(value)>;
+        const bool may_lack = saved.of_another_run || coupling_values::is_optional<decltype(value)>;
         if (found == saved.coupling.end() && may_lack) { return; }
         if (found == saved.coupling.end()) { state_does_not_fit(fmt::format("it lacks '{}'", name)); }
         coupling_values::FromList read{found->second};

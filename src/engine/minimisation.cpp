@@ -28,7 +28,7 @@ ClusterArray<double> RankRun<N>::evaluate_static()
         forces_at_rest(queue_, r.constraints, r.assigned_constraints, r.state, ConstraintMasses::Equal, r.mobility);
     r.constraint_result = at_rest.of_constraints;
     observe(r, r.coupling.half_step);
-    balance_energy(r);
+    balance_energy(r, given_energy(r));
     return std::move(at_rest.free);
 }
 

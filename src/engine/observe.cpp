@@ -32,14 +32,13 @@ void sum_over_ranks(Rank<N>& r, EnergySums<N>& energies, ConstraintResult<N>& co
 } // namespace
 
 template <class N>
-void observe(Rank<N>& r, const KineticEnergies& before)
+void observe(Rank<N>& r, const KineticEnergies& kinetic)
 {
     EnergySums<N> energies = sum_energies(r.buffers);
     ConstraintResult<N> constraints = r.constraint_result;
     sum_over_ranks(r, energies, constraints);
 
     const ScopedPhase span(r.queue.clock(), Phase::Output);
-    const KineticEnergies kinetic = mean(before, r.coupling.half_step);
 
     Observables& o = r.observables;
     o = Observables{};
@@ -64,15 +63,15 @@ void observe(Rank<N>& r, const KineticEnergies& before)
 }
 
 template <class N>
-void balance_energy(Rank<N>& r)
+void balance_energy(Rank<N>& r, const GivenEnergy& given)
 {
-    balance_observed_step(conserved_contribution(r.temperature_coupling, r.coupling.thermostat), r.pressure_coupling,
-                          r.state.box.edges().diagonal(), r.coupling.bath_heat, r.coupling.barostat, r.observables);
+    balance_observed_step(given.thermostat, r.pressure_coupling, r.state.box.edges().diagonal(), given.bath_heat,
+                          r.coupling.barostat, r.observables);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void observe<N>(Rank<N>&, const KineticEnergies&);                                                                  \
-    template void balance_energy<N>(Rank<N>&);
+    template void balance_energy<N>(Rank<N>&, const GivenEnergy&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -184,7 +184,9 @@ void RankRun<N>::start()
         stop_frozen(queue_, r.mobility, r.state); // another run's velocities of frozen atoms may not be zero
         if (!setup_.parameters.continuation)
         {
-            r.constraint_result = constrain_start(queue_, r.constraints, r.assigned_constraints, r.state, setup_.parameters.dt);
+            const auto start_of = is_velocity_verlet(setup_.parameters.integrator) ? StartOf::FullStep : StartOf::HalfStep;
+            r.constraint_result =
+                constrain_start(queue_, r.constraints, r.assigned_constraints, r.state, setup_.parameters.dt, start_of);
             if (const ComMode mode = setup_.parameters.com_mode; mode != ComMode::None)
             {
                 const auto sums = sum_com_motion(queue_, r.com.groups, r.state, mode);
@@ -335,6 +337,7 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
 {
     StepFlags flags;
     flags.repartition = flags.observe = flags.kinetic = true;
+    Schedule::set_full_step(setup_.parameters, rank_.step, flags);
     std::string trouble;
     std::int64_t ranks_in_trouble = 0;
     step(rank_, flags, output, [&](Rank<N>& r) {
@@ -359,7 +362,7 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
                                                  ConstraintMasses::Physical, rank_.mobility)
                                       .of_constraints;
         observe(rank_, rank_.coupling.half_step);
-        balance_energy(rank_);
+        balance_energy(rank_, given_energy(rank_));
     }
     return trouble;
 }

@@ -19,7 +19,10 @@ struct StepTasks
     bool observe = false;     // the step has Observables, and therefore energies and virial
     bool kinetic =
         false; // the half-step kinetic energy after this step is needed, by the mean of this or the next step or by coupling
+    bool full_step = false; // velocity Verlet: v(t) is needed, by the observables, output or coupling
+    bool begins = false;    // velocity Verlet: the velocities before the step are v(t), not v(t - dt/2)
     bool couple_temperature = false;
+    bool finish_coupling = false; // velocity Verlet: a Nose-Hoover chain ends the coupling step that it began in the step before
     bool couple_pressure = false;
     bool remove_com = false;
     MeshWeights mesh;
@@ -90,7 +93,20 @@ public:
         f.due.stream = every(step, stream_interval_);
         f.due.stream_has_energies = f.due.stream && !observed_for_files(step);
         f.mesh = mesh_weights(step, f.observe || f.due.f);
+        set_full_step(p_, step, f);
         return f;
+    }
+
+    // Sets what the step needs of velocity Verlet. Everything else in `flags` must be set.
+    static void set_full_step(const RunParameters& p, std::int64_t step, StepFlags& flags)
+    {
+        if (!is_velocity_verlet(p.integrator)) { return; }
+        flags.begins = step == p.first_step && !p.continuation;
+        const bool at_full_step = p.integrator == Integrator::VelocityVerlet;
+        flags.finish_coupling = at_full_step && p.thermostat == Thermostat::NoseHoover && step > p.first_step &&
+                                couples(step, p.temperature_interval);
+        const bool is_needed = flags.observe || flags.couple_temperature || flags.finish_coupling;
+        flags.full_step = (at_full_step && is_needed) || flags.due.wants_v();
     }
 
 private:
@@ -106,7 +122,9 @@ private:
     }
     bool couples_temperature(std::int64_t step) const
     {
-        return p_.thermostat != Thermostat::None && couples(step, p_.temperature_interval);
+        if (p_.thermostat == Thermostat::None) { return false; }
+        if (p_.integrator == Integrator::VelocityVerlet) { return every(step, p_.temperature_interval); }
+        return couples(step, p_.temperature_interval);
     }
     bool observed(std::int64_t step) const { return observed_for_files(step) || every(step, stream_interval_); }
     bool observed_for_files(std::int64_t step) const

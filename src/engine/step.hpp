@@ -6,6 +6,8 @@
 //   T couple         U kick           C constrain           D drift          K kinetic          G sums over ranks
 //
 // On entry: x(t), v(t - dt/2); x satisfies the constraints.      On exit: x(t + dt), v(t + dt/2); x satisfies the constraints.
+// Velocity Verlet: the same, but the kinetic energy, the velocities of the output and those on which the thermostat acts
+//           are v(t), see full_step.hpp.
 // Coupling: the thermostat acts before the kick on the kinetic energy of v(t - dt/2). So does Parrinello-Rahman, on the previous
 //           observed pressure. The box changes last, when this step's pressure is known; positions are fractions of the box.
 // Ranks:    between X and F halo atoms have their owners' positions; only F and G add forces and energies of other ranks.
@@ -21,6 +23,7 @@
 #include "dynamics/leap_frog.hpp"
 #include "dynamics/shear_body.hpp"
 #include "engine/forces.hpp"
+#include "engine/full_step.hpp"
 #include "engine/observe.hpp"
 #include "engine/over_ranks.hpp"
 #include "engine/rank.hpp"
@@ -52,8 +55,8 @@ ConstraintResult<N> constrain_on_trial(Rank<N>& r, const KickCoefficients& coeff
     return result;
 }
 
-// Takes one step. `output`, called as output(rank), receives f(t) and x(t) before the update. `guard`,
-// called as guard(rank), looks for a blow-up and returns whether the step continues, the same on all ranks.
+// Takes one step. `output`, called as output(rank), receives f(t), x(t) and v(t - dt/2) before the update, with velocity Verlet
+// v(t). `guard`, called as guard(rank), looks for a blow-up and returns whether the step continues, the same on all ranks.
 template <class N, class Output, class Guard>
 void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
 {
@@ -66,14 +69,19 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     r.halo.return_forces(r.buffers.halo, r.state);  // F: forces on halo atoms are returned
     if (!add_external_forces(r)) { return; }
     spread_site_forces(r, flags.compute());
-    output(r);
 
     if (!r.temperature_coupling.points.empty()) { anneal(r); } // T: reference temperatures
     Coupling& coupled = r.coupling;
     VelocityCoupling coupling;
+    FullStep full;
+    if (flags.begins) { go_back_half_a_step(r); }
+    if (flags.full_step) { full = take_full_step(r, flags, coupling, output); }
+    else { output(r); }
+    const bool at_full_step = r.parameters.integrator == Integrator::VelocityVerlet;
     if (flags.couple_temperature)
     {
-        couple_temperature(r.temperature_coupling, r.step, coupled.half_step, coupled.thermostat, coupling);
+        couple_temperature(r.temperature_coupling, r.step, at_full_step ? full.kinetic : coupled.half_step, coupled.thermostat,
+                           coupling);
     } // T: thermostat
     if (flags.couple_pressure) { advance_box_velocity(r.pressure_coupling, r.state.box.edges(), coupled.barostat, coupling); }
 
@@ -125,7 +133,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     }
     const KineticEnergies before = coupled.half_step;
     if (flags.kinetic) { coupled.half_step = kinetic_energies(r); } // K: kinetic energies
-    if (flags.observe) { observe(r, before); }
+    if (flags.observe) { observe(r, at_full_step ? full.kinetic : mean(before, coupled.half_step)); }
     if (flags.couple_pressure) // T: barostat
     {
         const Mat3<double>&virial = r.observables.virial, &pressure = r.observables.pressure_tensor;
@@ -143,7 +151,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
         }
     }
     r.sites.construct(r.queue, r.assigned_sites, r.state);
-    if (flags.observe) { balance_energy(r); }
+    if (flags.observe) { balance_energy(r, at_full_step ? full.given : given_energy(r)); }
     ++r.step;
 }
 

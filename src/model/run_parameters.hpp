@@ -22,7 +22,9 @@ enum class Integrator : std::uint8_t
 {
     LeapFrog,
     SteepestDescent,
-    StochasticDynamics
+    StochasticDynamics,
+    VelocityVerlet,       // md-vv
+    VelocityVerletAverage // md-vv-avek: kinetic energies are means over half steps, as with leap-frog
 };
 enum class LjModifier : std::uint8_t
 {
@@ -139,6 +141,8 @@ struct ElectricField
     double width = 0;     // sigma, ps
 };
 
+inline constexpr int most_chain_links = 10; // the most variables of a Nose-Hoover chain
+
 struct RunParameters
 {
     // --- run control
@@ -183,6 +187,7 @@ struct RunParameters
     Thermostat thermostat = Thermostat::None;
     int temperature_interval = -1; // nsttcouple; -1: chosen by the program (coupling_error.hpp)
     std::vector<TemperatureGroup> temperature_groups;
+    int nose_hoover_chain = 1; // nh-chain-length
     EnsembleTemperature ensemble_temperature_setting = EnsembleTemperature::Auto;
     double given_ensemble_temperature = -1; // ensemble-temperature, K; < 0: not given
     Barostat barostat = Barostat::None;
@@ -215,6 +220,12 @@ struct RunParameters
     // The off-diagonal elements yx, zx, zy of anisotropic pressure coupling, in 1/bar and bar.
     Vec3<double> shear_compressibility, shear_reference_pressure;
 };
+
+// Returns whether input and output velocities belong to the time of the positions, not to half a step before.
+inline bool is_velocity_verlet(Integrator integrator)
+{
+    return integrator == Integrator::VelocityVerlet || integrator == Integrator::VelocityVerletAverage;
+}
 
 inline bool is_annealed(const RunParameters& p)
 {

@@ -24,6 +24,8 @@ bool is_used(Method method, const Topology& topology, const RunParameters& p)
     {
     case Method::LeapFrog:
         return p.integrator == Integrator::LeapFrog;
+    case Method::VelocityVerlet:
+        return is_velocity_verlet(p.integrator);
     case Method::StochasticDynamics:
         return p.integrator == Integrator::StochasticDynamics;
     case Method::MultipleTimeSteps:
@@ -53,6 +55,8 @@ bool is_used(Method method, const Topology& topology, const RunParameters& p)
         return moves && p.thermostat == Thermostat::Berendsen;
     case Method::NoseHoover:
         return moves && p.thermostat == Thermostat::NoseHoover;
+    case Method::NoseHooverChain:
+        return p.integrator == Integrator::VelocityVerlet && p.thermostat == Thermostat::NoseHoover;
     case Method::CRescale:
         return moves && p.barostat == Barostat::CRescale;
     case Method::CRescaleOfEdges:

@@ -16,6 +16,7 @@ namespace parhelion {
 enum class Method : std::uint8_t
 {
     LeapFrog,
+    VelocityVerlet,
     StochasticDynamics,
     MultipleTimeSteps,
     ClusterPairLists,
@@ -30,6 +31,7 @@ enum class Method : std::uint8_t
     VRescale,
     BerendsenThermostat,
     NoseHoover,
+    NoseHooverChain,
     CRescale,
     CRescaleOfEdges,
     BerendsenBarostat,
@@ -37,7 +39,8 @@ enum class Method : std::uint8_t
     BlockAverages
 };
 // The names of the methods in the log, indexed by method.
-inline constexpr std::array<std::string_view, 20> method_names = {"leap-frog",
+inline constexpr std::array<std::string_view, 22> method_names = {"leap-frog",
+                                                                  "velocity Verlet",
                                                                   "stochastic dynamics",
                                                                   "multiple time steps",
                                                                   "cluster pair lists",
@@ -52,6 +55,7 @@ inline constexpr std::array<std::string_view, 20> method_names = {"leap-frog",
                                                                   "v-rescale",
                                                                   "Berendsen thermostat",
                                                                   "Nose-Hoover",
+                                                                  "Nose-Hoover chain",
                                                                   "C-rescale",
                                                                   "C-rescale of single edges",
                                                                   "Berendsen barostat",

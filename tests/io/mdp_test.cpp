@@ -373,7 +373,6 @@ INSTANTIATE_TEST_SUITE_P(
                       Bad{"nstlist = 0\n", "E105", 1, ">= 1"}, Bad{"verlet-buffer-tolerance = 0\n", "E105", 1, "> 0 or -1"},
                       Bad{"lincs-order = 0\n", "E105", 1, "1 ... 64"}, Bad{"ref-t = -5\n", "E105", 1, ">= 0"},
                       Bad{"integrator = mdd\n", "E106", 1, "Did you mean 'md'?"}, Bad{"gen-vel = maybe\n", "E106", 1, "no, yes"},
-                      Bad{"vdwtype = PME\n", "E140", 1, "planned"},
-                      Bad{"integrator = md-vv\n", "E140", 1, "not supported yet (planned)"},
-                      Bad{"annealing = slowly\n", "E106", 1, "single"}, Bad{"freezedim = Y Y ?\n", "E106", 1, "neither Y nor N"},
+                      Bad{"vdwtype = PME\n", "E140", 1, "planned"}, Bad{"annealing = slowly\n", "E106", 1, "single"},
+                      Bad{"freezedim = Y Y ?\n", "E106", 1, "neither Y nor N"},
                       Bad{"electric-field-x = 0.5\n", "E103", 1, "E0 omega t0 sigma"}));

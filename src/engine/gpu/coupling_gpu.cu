@@ -132,8 +132,8 @@ __global__ void couple_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
         if (a.couple_temperature)
         {
             const RandomSequence random(a.seed, RandomPurpose::Thermostat, a.step(), static_cast<std::uint32_t>(g));
-            next = couple_group(a.thermostat, a.temperature_groups[g], a.thermostat_time_step, random, trace(group.half_step),
-                                group.thermostat);
+            next = couple_group(a.thermostat, a.temperature_groups[g], {}, a.thermostat_time_step, random,
+                                trace(group.half_step), group.thermostat);
         }
         group.thermostat = next.state;
         a.kick[g] = group_kick(a.dt, next.scale, next.friction, drag);

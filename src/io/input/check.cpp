@@ -45,7 +45,7 @@ public:
         for (const Check check :
              {&ParameterCheck::integrator, &ParameterCheck::cutoffs, &ParameterCheck::temperature, &ParameterCheck::pressure,
               &ParameterCheck::energy_intervals, &ParameterCheck::multiple_time_stepping, &ParameterCheck::velocities,
-              &ParameterCheck::frozen_groups, &ParameterCheck::accelerated_groups})
+              &ParameterCheck::frozen_groups, &ParameterCheck::accelerated_groups, &ParameterCheck::velocity_verlet})
         {
             errors.attempt([&] { (this->*check)(); });
         }
@@ -53,9 +53,10 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const char* key, const std::string& message) const
+    [[noreturn]] void fail(const char* key, const std::string& message) const { fail("E107", key, message); }
+    [[noreturn]] void fail(const char* id, const char* key, const std::string& message) const
     {
-        throw InputError("E107", input_.where(key), message);
+        throw InputError(id, input_.where(key), message);
     }
     void note(const char* id, const char* key, const std::string& message) { diagnostics_.note(id, input_.where(key), message); }
     void warn(const char* id, const char* key, const std::string& message) { diagnostics_.warn(id, input_.where(key), message); }
@@ -88,6 +89,29 @@ private:
             p_.thermostat = Thermostat::None;
             note("N112", "tcoupl",
                  "the sd integrator keeps the temperature itself: tcoupl = No is used, tau-t is the inverse friction.");
+        }
+    }
+
+    // Refuses what does not go with velocity Verlet. Call it when all other options have been checked.
+    void velocity_verlet()
+    {
+        if (!is_velocity_verlet(p_.integrator)) { return; }
+        const std::string name = p_.integrator == Integrator::VelocityVerlet ? "md-vv" : "md-vv-avek";
+        if (p_.multiple_time_steps)
+        {
+            fail("E230", "mts", "mts = yes does not go with integrator = " + name + ", as in GROMACS. Use integrator = md.");
+        }
+        if (p_.barostat == Barostat::ParrinelloRahman)
+        {
+            fail("E231", "pcoupl",
+                 "pcoupl = Parrinello-Rahman is not supported with integrator = " + name +
+                     ". Use C-rescale, which samples the same ensemble, or integrator = md.");
+        }
+        if (p_.integrator == Integrator::VelocityVerletAverage && p_.thermostat == Thermostat::NoseHoover)
+        {
+            fail("E232", "tcoupl",
+                 "tcoupl = Nose-Hoover is not supported with integrator = md-vv-avek (its chain would need the velocities of "
+                 "the next half step). Use integrator = md-vv, or v-rescale.");
         }
     }
 
@@ -250,10 +274,19 @@ private:
                  "equilibration; use v-rescale, which is as fast.");
         }
         const bool second_order = p_.thermostat == Thermostat::NoseHoover;
-        if (second_order && input_.nose_hoover_chain != 1)
+        const bool has_chain = second_order && p_.integrator == Integrator::VelocityVerlet;
+        if (second_order && !has_chain && input_.nose_hoover_chain != 1)
         {
             note("N115", "nh-chain-length", "leap-frog has no Nose-Hoover chains: nh-chain-length = 1 is used, as in GROMACS.");
         }
+        if (has_chain && input_.nose_hoover_chain > most_chain_links)
+        {
+            fail("nh-chain-length",
+                 fmt::format("nh-chain-length = {} (more than {} links change nothing that could be measured, and are not "
+                             "supported). Use 10, the default.",
+                             input_.nose_hoover_chain, most_chain_links));
+        }
+        p_.nose_hoover_chain = has_chain ? input_.nose_hoover_chain : 1;
         p_.temperature_interval =
             interval(p_.thermostat, p_.temperature_interval, {"nsttcouple", "tau-t", "kinetic energy", shortest}, 1);
     }

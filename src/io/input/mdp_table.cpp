@@ -143,19 +143,20 @@ void run_control(TableBuilder& t)
 
     t.section("Run control");
     const std::string minimise = "Use steep.";
-    t.word<Integrator>(
-        "integrator", &P::integrator,
-        {{"md", Integrator::LeapFrog}, {"steep", Integrator::SteepestDescent}, {"sd", Integrator::StochasticDynamics}},
-        {{"md-vv", planned, "Use md, which has the same trajectory up to the half-step velocities."},
-         {"md-vv-avek", never, "Use md."},
-         {"sd2", never, "Use sd."},
-         {"bd", never, "Use sd with a short tau-t."},
-         {"cg", never, minimise},
-         {"l-bfgs", never, minimise},
-         {"nm", never, "Use GROMACS for normal modes."},
-         {"tpi", never, "Use GROMACS for test-particle insertion."},
-         {"tpic", never, "Use GROMACS for test-particle insertion."},
-         {"mimic", never, "Use GROMACS for QM/MM."}});
+    t.word<Integrator>("integrator", &P::integrator,
+                       {{"md", Integrator::LeapFrog},
+                        {"steep", Integrator::SteepestDescent},
+                        {"sd", Integrator::StochasticDynamics},
+                        {"md-vv", Integrator::VelocityVerlet},
+                        {"md-vv-avek", Integrator::VelocityVerletAverage}},
+                       {{"sd2", never, "Use sd."},
+                        {"bd", never, "Use sd with a short tau-t."},
+                        {"cg", never, minimise},
+                        {"l-bfgs", never, minimise},
+                        {"nm", never, "Use GROMACS for normal modes."},
+                        {"tpi", never, "Use GROMACS for test-particle insertion."},
+                        {"tpic", never, "Use GROMACS for test-particle insertion."},
+                        {"mimic", never, "Use GROMACS for QM/MM."}});
     t.number("tinit", &P::start_time);
     unused_by_minimiser(t.number("dt", &P::dt, positive));
     t.number("nsteps", &P::steps, at_least_or<std::int64_t>(0, -1), "-1: no limit");
@@ -337,8 +338,8 @@ void coupling(TableBuilder& t)
         "nh-chain-length", "whole number >= 1",
         [](MdpInput& in, const MdpEntry& e) { in.nose_hoover_chain = number_of<int>(e, e.value, at_least(1)); },
         // Prints the value in use, or GROMACS' default if the option has no effect.
-        [](const P& p) { return std::string(p.thermostat == Thermostat::NoseHoover ? "1" : "10"); },
-        "set to 1 for leap-frog, as GROMACS does");
+        [](const P& p) { return std::to_string(p.thermostat == Thermostat::NoseHoover ? p.nose_hoover_chain : 10); },
+        "at most 10; set to 1 for leap-frog, as GROMACS does");
     t.special(
         "tc-grps", "groups", [](MdpInput& in, const MdpEntry& e) { in.temperature_groups = words_of(e.value); },
         [](const P& p) { return per_group(p, [](const TemperatureGroup& group) { return group.name; }); });

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes groups_*.energies.txt.gz: 20 steps with what acts on groups of atoms, by gmx_d 2022.5 (Debian), half a minute. Each run is nve.mdp with the
-# lines below in place of its own.
+# Makes groups_*.energies.txt.gz: 20 steps with what acts on groups of atoms, or with velocity Verlet, by gmx_d 2022.5 (Debian), a minute.
+# Each run is nve.mdp with the lines below in place of its own.
 # usage: make_groups.sh            needs: gmx_d, awk
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -62,3 +62,12 @@ run acceleration_corrected "$short" "${both[@]}" "comm-mode = linear" "nstcomm =
 run acceleration_way "$short" "acc-grps = ETH" "accelerate = 0.5 0 1" "comm-mode = linear-acceleration-correction" \
   "comm-grps = ETH SOL" "nstcomm = 5"
 run rotation "$short" "comm-mode = angular" "comm-grps = ONE" "nstcomm = 3"
+
+columns="$columns|Total_Energy|Pressure|Vir-.."
+verlet=("$short" "integrator = md-vv") all=("tc-grps = ETH SOL" "tau-t = 0.05 0.05" "ref-t = 320 320" "nsttcouple = 1")
+run vv "${verlet[@]}"
+run vv_start "${verlet[@]}" "continuation = no"
+run vv_average "${verlet[@]}" "integrator = md-vv-avek" "nsttcouple = 1" "nstpcouple = 1"
+run vv_berendsen "${verlet[@]}" "${all[@]}" "tcoupl = berendsen"
+run vv_nose_hoover "${verlet[@]}" "${all[@]}" "tau-t = 0.5 0.5" "tcoupl = nose-hoover" "nh-chain-length = 1"
+run vv_chain "${verlet[@]}" "${apart[@]}" "tau-t = 0.8 0.5" "ref-t = 280 320" "tcoupl = nose-hoover" "nh-chain-length = 4" "nsttcouple = 5"
