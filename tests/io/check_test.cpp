@@ -139,6 +139,39 @@ TEST(CheckParameters, nose_hoover_chains_are_of_length_1_and_who_asks_for_others
     EXPECT_THAT(used, HasSubstr("\nnh-chain-length          = 1\n"));
 }
 
+TEST(CheckParameters, nose_hoover_chains_of_velocity_verlet_have_the_length_that_is_given)
+{
+    const std::string hoover = "integrator=md-vv\ntcoupl=nose-hoover\ntc-grps=A\ntau-t=2\nref-t=1\n";
+    EXPECT_EQ(resolved(hoover + "nh-chain-length=3\n").nose_hoover_chain, 3);
+    EXPECT_EQ(resolved(hoover).nose_hoover_chain, 10);
+    EXPECT_THROW(resolved(hoover + "nh-chain-length=11\n"), InputError);
+    EXPECT_THAT(mdp_text(resolved(hoover + "nh-chain-length=7\n")), HasSubstr("\nnh-chain-length          = 7\n"));
+}
+
+TEST(CheckParameters, velocity_verlet_refuses_what_does_not_go_with_it)
+{
+    const auto id = [](const std::string& text) {
+        try
+        {
+            resolved(text);
+        }
+        catch (const InputError& error)
+        {
+            return error.id();
+        }
+        return std::string();
+    };
+    const std::string hoover = "tcoupl=nose-hoover\ntc-grps=A\ntau-t=2\nref-t=1\n";
+    for (const std::string integrator : {"integrator=md-vv\n", "integrator=md-vv-avek\n"})
+    {
+        EXPECT_EQ(id(integrator + pressed + "tau-p=1\n"), "");
+        EXPECT_EQ(id(integrator + coupled + rahman + "tau-t=1\ntau-p=5\n"), "E231");
+        EXPECT_EQ(id(integrator + "coulombtype=pme\nmts=yes\n"), "E230");
+    }
+    EXPECT_EQ(id("integrator=md-vv\n" + hoover), "");
+    EXPECT_EQ(id("integrator=md-vv-avek\n" + hoover), "E232");
+}
+
 TEST(CheckParameters, pressure_options_do_not_matter_without_a_barostat)
 {
     EXPECT_NO_THROW(resolved("pcoupltype=semiisotropic\nref-p=1\ncompressibility=4e-5 -4e-5 1\n"));
