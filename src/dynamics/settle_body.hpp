@@ -94,4 +94,38 @@ PARHELION_HD inline SettleTriangle settle_triangle(const SettleWater& water, con
     return t;
 }
 
+// Changes of a vector (a velocity or displacement) of each atom of a water.
+struct SettlePush
+{
+    Vec3<double> o, a, b;
+};
+
+// Returns the changes of the vectors o, a and b of a water's atoms that forces along the three sides cause, so that no side
+// changes its length to first order. oh_a, oh_b: the water, as in SettleBatch; up to rounding, as a linear system is solved.
+PARHELION_HD inline SettlePush settle_projection(const SettleWater& water, const Vec3<double>& oh_a, const Vec3<double>& oh_b,
+                                                 const Vec3<double>& o, const Vec3<double>& a, const Vec3<double>& b)
+{
+    const Vec3<double> side[3] = {oh_a, oh_b, oh_b - oh_a};
+    const double per_o = 1 / water.mass_o, per_h = 1 / water.mass_h;
+    // Row i: the rates at which unit multipliers of the sides change side i. The last column: the negative of its present rate.
+    double m[3][4] = {
+        {dot(oh_a, oh_a) * (per_h + per_o), dot(oh_a, oh_b) * per_o, -dot(oh_a, side[2]) * per_h, -dot(oh_a, a - o)},
+        {0, dot(oh_b, oh_b) * (per_h + per_o), dot(oh_b, side[2]) * per_h, -dot(oh_b, b - o)},
+        {0, 0, 2 * dot(side[2], side[2]) * per_h, -dot(side[2], b - a)}};
+    m[1][0] = m[0][1], m[2][0] = m[0][2], m[2][1] = m[1][2];
+    for (int k = 0; k < 2; ++k) // the matrix is positive definite: no pivoting
+    {
+        for (int i = k + 1; i < 3; ++i)
+        {
+            const double factor = m[i][k] / m[k][k];
+            for (int j = k + 1; j < 4; ++j) { m[i][j] -= factor * m[k][j]; }
+        }
+    }
+    const double of_sides = m[2][3] / m[2][2];
+    const double of_b = (m[1][3] - m[1][2] * of_sides) / m[1][1];
+    const double of_a = (m[0][3] - m[0][1] * of_b - m[0][2] * of_sides) / m[0][0];
+    return {-per_o * (of_a * oh_a + of_b * oh_b), per_h * (of_a * oh_a - of_sides * side[2]),
+            per_h * (of_b * oh_b + of_sides * side[2])};
+}
+
 } // namespace parhelion

@@ -291,6 +291,62 @@ TYPED_TEST(RanksOnGpu, kick_constrain_and_drift_as_the_cpu)
     }
 }
 
+// Velocity Verlet. On the CPU these are the functions of engine/full_step.hpp.
+TYPED_TEST(RanksOnGpu, reach_full_steps_and_go_back_from_them_as_the_cpu)
+{
+    using N = TypeParam;
+    GpuQueue queue;
+    CpuQueue cpu(1);
+    const VirtualSites sites(this->system.topology);
+    const Constraints constraints(this->system.topology, RunParameters());
+    const ConstraintAssignment all = constraints.assign_all(this->system.topology);
+    for (const bool goes_back : {false, true})
+    {
+        const double time = goes_back ? -dt : 0.5 * dt;
+        const KickCoefficients half = kick_coefficients(goes_back ? -0.5 * dt : 0.5 * dt, 2, {});
+        ParticleState<N> expected = this->whole;
+        sites.spread_forces(cpu, sites.assign_all(this->system.topology), expected);
+        kick(cpu, half, expected);
+        if (goes_back) { constraints.apply(cpu, all, expected, time, Virial::Skip); }
+        else { constraints.project(cpu, all, expected, expected.v); }
+        sites.construct(cpu, sites.assign_all(this->system.topology), expected);
+        DeviceBuffer<GroupKick> coefficients;
+        coefficients.upload(queue, half.group);
+        queue.synchronize();
+        for (const Cells& cells : grids)
+        {
+            SCOPED_TRACE(testing::Message() << name_of(cells) << (goes_back ? " back" : " forward"));
+            UpdateRanks<N> ranks(queue, this->system, this->whole, cells);
+            const Outcome<N> outcome =
+                ranks.on_ranks([&](GpuUpdate& update, GpuState<N>& state, FailureReport* failure, ScalarSum<N>*) {
+                    UpdateArgs<N, NoCopies> args;
+                    args.step_offset = step;
+                    args.dt = time;
+                    args.kick = coefficients.data();
+                    args.limits = {1e9, 0.5};
+                    args.failure = failure;
+                    goes_back ? update.go_back(queue, args, state) : update.to_full_step(queue, args, state);
+                });
+            EXPECT_EQ(outcome.flagged, 0);
+            expect_velocities<N>(outcome, expected);
+            std::size_t moved = 0;
+            for (std::size_t atom = 0; atom < outcome.xq.size(); ++atom)
+            {
+                const Vec3<typename N::Fixed> x = this->whole.x.get(static_cast<std::size_t>(this->whole.slot_of_global[atom]));
+                moved += outcome.xq[atom].x != x.x || outcome.xq[atom].y != x.y || outcome.xq[atom].z != x.z;
+            }
+            EXPECT_EQ(moved, 0u);
+            std::size_t cleared = 0;
+            for (const ForceSlot<N>& f :
+                 ranks.ranks().of_home_atoms([](const GpuPart<N>& part) -> auto& { return part.state.f; }))
+            {
+                cleared += f.x == 0 && f.y == 0 && f.z == 0;
+            }
+            EXPECT_EQ(cleared, 0u) << "the step needs the forces";
+        }
+    }
+}
+
 TYPED_TEST(RanksOnGpu, kick_constrain_and_drift_as_one)
 {
     using N = TypeParam;

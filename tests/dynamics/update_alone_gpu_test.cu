@@ -6,6 +6,8 @@ namespace parhelion {
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void GpuUpdate::step(GpuQueue&, const UpdateArgs<N, NoCopies>&, GpuState<N>&) const;                                \
+    template void GpuUpdate::to_full_step(GpuQueue&, const UpdateArgs<N, NoCopies>&, GpuState<N>&) const;                        \
+    template void GpuUpdate::go_back(GpuQueue&, const UpdateArgs<N, NoCopies>&, GpuState<N>&) const;                             \
     template void GpuUpdate::reconstrain(GpuQueue&, std::int64_t, FailureReport*, const NoCopies&, GpuState<N>&) const;
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

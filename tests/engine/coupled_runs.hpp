@@ -28,6 +28,10 @@ inline const std::vector<Case> coupled_cases = {
     {"berendsen_surface_tension", Integrator::LeapFrog, Thermostat::Berendsen, Barostat::Berendsen, BoxCoupling::SurfaceTension},
     {"parrinello_rahman_anisotropic", Integrator::LeapFrog, Thermostat::NoseHoover, Barostat::ParrinelloRahman,
      BoxCoupling::Anisotropic},
+    {"velocity_verlet", Integrator::VelocityVerlet},
+    {"velocity_verlet_nose_hoover", Integrator::VelocityVerlet, Thermostat::NoseHoover},
+    {"velocity_verlet_c_rescale", Integrator::VelocityVerlet, Thermostat::VRescale, Barostat::CRescale},
+    {"velocity_verlet_average", Integrator::VelocityVerletAverage, Thermostat::VRescale, Barostat::Berendsen},
 };
 
 // Couples every second step, rebuilds the pair list every fourth with a buffer that is too small on purpose (a list that the
@@ -48,6 +52,7 @@ inline Refdata coupled(const Case& c, const std::string& system = "etoh")
     if (c.edges == BoxCoupling::SemiIsotropic) { p.compressibility.z = 2e-5, p.reference_pressure.z = 300; }
     if (c.edges == BoxCoupling::SurfaceTension) { p.surface_tension = 500; }
     if (c.edges == BoxCoupling::Anisotropic) { p.compressibility.y = 0, p.reference_pressure = {1, 100, 300}; }
+    if (is_velocity_verlet(c.integrator)) { p.continuation = false, p.nose_hoover_chain = 3; }
     p.random_seed = 77;
     p.com_interval = 10;
     p.buffer_tolerance = -1;

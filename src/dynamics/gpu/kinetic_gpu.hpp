@@ -45,4 +45,9 @@ void hold_frozen(GpuQueue& queue, const DeviceBuffer<Vec3<double>>& mobility, co
 template <class N>
 void scale_velocities(GpuQueue& queue, const Vec3<double>* factor, GpuState<N>& state);
 
+// Multiplies every velocity by the factor of the atom's temperature group. factors: one for each
+// of `groups` temperature groups, in device memory; a motion group has that of its temperature group.
+template <class N>
+void scale_velocities_of_groups(GpuQueue& queue, const double* factors, int groups, GpuState<N>& state);
+
 } // namespace parhelion

@@ -126,6 +126,31 @@ public:
         }
     }
 
+    // Removes from move() the part that changes constrained distances to first order. Barriers as in constrain().
+    __device__ void project()
+    {
+        constexpr int most_refinements = 50;
+        relaxes_ = true;
+        set_directions_and_matrix();
+        for (int i = threadIdx.x; i < block_.bonds; i += blockDim.x) { arena_.multiplier[i] = 0; }
+        for (int g = threadIdx.x; g < block_.groups; g += blockDim.x) { arena_.goes_on[g] = 1; }
+        for (int refinement = 0; refinement < most_refinements; ++refinement)
+        {
+            int some_go_on = 0;
+            for (int i = threadIdx.x; i < block_.bonds; i += blockDim.x)
+            {
+                const BlockMember b = bond(i);
+                const Vec3<double> move_a = arena_.move[end_a(b)], move_b = arena_.move[end_b(b)];
+                const double along = dot(arena_.direction[i], move_a - move_b);
+                set_rhs(i, shape(b).weight * along);
+                if (along * along > 1e-27 * (norm2(move_a) + norm2(move_b))) { some_go_on = 1; }
+            }
+            if (__syncthreads_or(some_go_on) == 0) { return; }
+            relax();
+            solve_and_move();
+        }
+    }
+
 private:
     __device__ void set_rhs(int i, double value)
     {

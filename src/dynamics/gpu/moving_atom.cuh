@@ -56,9 +56,12 @@ enum class Motion
 {
     LeapFrog,
     Stochastic,
-    Trial, // a leap-frog step that only stores the virial of constraint forces
-    Mend,  // moves only positions, onto the constraints
+    Trial,    // a leap-frog step that only stores the virial of constraint forces
+    Mend,     // moves only positions, onto the constraints
+    FullStep, // changes only velocities: half a kick, and no component along constraints remains
+    Back,     // changes only velocities: half a kick back, so that a step back satisfies the constraints
 };
+constexpr bool changes_only_velocities(Motion motion) { return motion == Motion::FullStep || motion == Motion::Back; }
 
 template <class N, class Copies>
 __device__ void report_failure(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot)
@@ -190,7 +193,7 @@ struct GroupsShared
     PeriodicBox<N> box;
 };
 
-// Returns the force on the atom, kJ/mol/nm. Clears the force in memory, except in a Trial.
+// Returns the force on the atom, kJ/mol/nm. Clears the force in memory if the motion is a step.
 template <Motion motion, class N, class Copies>
 __device__ Vec3<double> take_force(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, MovingAtom<N, Copies>& atom)
 {
@@ -198,7 +201,8 @@ __device__ Vec3<double> take_force(const UpdateArgs<N, Copies>& args, const GpuV
     else
     {
         add_returned_forces(args.copies, atom.slot, atom.copies, atom.f);
-        if (motion != Motion::Trial && atom.is_there) { state.f[atom.slot] = {}; }
+        const bool is_step = motion == Motion::LeapFrog || motion == Motion::Stochastic;
+        if (is_step && atom.is_there) { state.f[atom.slot] = {}; }
         const Vec3<double> f{from_sum(atom.f.x), from_sum(atom.f.y), from_sum(atom.f.z)};
         // The comparison is negated so that it detects NaN.
         if (atom.is_there && !(norm2(f) < args.limits.force * args.limits.force)) { report_failure(args, state, atom.slot); }
@@ -252,6 +256,11 @@ __device__ double store(const UpdateArgs<N, Copies>& args, const GpuView<N>& sta
     using Real = typename N::Real;
     if (motion == Motion::Trial || !atom.is_there) { return 0; }
     const auto v = static_cast<Vec3<Real>>(atom.v);
+    if constexpr (changes_only_velocities(motion))
+    {
+        state.v[atom.slot] = {v.x, v.y, v.z, atom.vm.inverse_mass};
+        return 0;
+    }
     const PositionCharge<N> moved{x.x, x.y, x.z, atom.xq.charge};
     state.xq[atom.slot] = moved;
     store_copies(args.copies, atom.slot, atom.copies, moved);

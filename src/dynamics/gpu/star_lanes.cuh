@@ -166,6 +166,31 @@ public:
                 length2};
     }
 
+    // Returns the change of this lane's `move` that leaves no part of it which changes a constrained distance to first order.
+    __device__ Push project(const Vec3<double>& move) const
+    {
+        constexpr int most_refinements = 30;
+        const Vec3<double> moved = move - lanes_.of(move, 0);
+        double multiplier = 0;
+        Vec3<double> of_centre;
+        for (int refinement = 0; refinement < most_refinements; ++refinement)
+        {
+            const Vec3<double> now = fused::multiply_add(-star_.inverse_mass * multiplier, own_direction_, moved - of_centre);
+            const double along = fused::dot(own_direction_, now);
+            const bool goes_on = lanes_.any(star_.has_bond && along * along > 1e-28 * fused::norm2(moved));
+            if (!lanes_.any_of_warp(goes_on)) { break; }
+            double more = 0;
+            for (int i = 0; i < n; ++i) { more = fma(row_[i], lanes_.of(goes_on ? along : 0, i + 1), more); }
+            multiplier += more;
+            for (int i = 0; i < n; ++i)
+            {
+                of_centre = fused::multiply_add(star_.of_centre * lanes_.of(more, i + 1), direction_[i], of_centre);
+            }
+        }
+        const Vec3<double> impulse = -multiplier * own_direction_;
+        return {lanes_.atom() == 0 ? of_centre : star_.inverse_mass * impulse, impulse, true};
+    }
+
 private:
     const GroupLanes<n + 1>& lanes_;
     const StarLane<n>& star_;

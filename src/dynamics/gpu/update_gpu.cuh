@@ -81,10 +81,18 @@ struct WaterConstraints
         const Vec3<double> push = t.correction(lanes.atom() == 0 ? t.o : lanes.atom() == 1 ? t.a : t.b, moved);
         return {push, water.mass_h * push, lanes.atom() != 0 || t.margin > 0}; // no meaning for a virtual site
     }
+    __device__ Push project(const Vec3<double>& move) const
+    {
+        const SettlePush of = settle_projection(water, lanes.of(bond, 1), lanes.of(bond, 2), lanes.of(move, 0), lanes.of(move, 1),
+                                                lanes.of(move, 2));
+        const Vec3<double> push = lanes.atom() == 0 ? of.o : lanes.atom() == 1 ? of.a : of.b;
+        return {push, water.mass_h * push, true};
+    }
 };
 struct NoConstraints
 {
     __device__ Push constrain(const Vec3<double>&, const LincsLimits&) const { return {{}, {}, true}; }
+    __device__ Push project(const Vec3<double>&) const { return {{}, {}, true}; }
 };
 
 // The kinds of groups, in the order of GpuUpdate's tables. A Shape belongs
@@ -183,7 +191,9 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     if constexpr (has_site<Groups>) { f += Groups::share(lane, lanes.atom()) * lanes.of(f, Groups::site); }
     kick<motion>(group_kick, f, atom);
     const auto constrain = [&] {
-        const Push push = constraints.constrain(args.dt * atom.v, view.lincs);
+        Push push;
+        if constexpr (motion == Motion::FullStep) { push = constraints.project(args.dt * atom.v); }
+        else { push = constraints.constrain(args.dt * atom.v, view.lincs); }
         atom.v = fused::multiply_add(args.per_dt, push.move, atom.v);
         if (atom.is_there && !push.holds)
         {
@@ -289,9 +299,9 @@ __device__ void step_groups(const GpuUpdate::View& view, const UpdateArgs<N, Cop
 
 // A group of an update block may be at home or not. If not, it takes part at rest, with constraints that are satisfied.
 
-// Reports each bond of the block that has turned too far, has a wrong length, or is not a number.
-// On request, adds the virial of the forces along bonds, and the squared deviations of bonds.
-template <Virial wanted, class N, class Copies>
+// Reports each bond of the block that has turned too far, has a wrong length, or is not a number, unless the motion
+// leaves positions as they are. On request, adds the virial of the forces along bonds, and the squared deviations of bonds.
+template <Motion motion, Virial wanted, class N, class Copies>
 __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Copies>& args, const GpuView<N>& state,
                             const LincsBlock& lincs, const std::int32_t* slots)
 {
@@ -308,7 +318,7 @@ __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Cop
             const double length = lincs.shape(lincs.bond(i)).length, new_length2 = norm2(new_bond);
             deviation = relative_deviation(new_length2, length);
             const bool has_turned = !(dot(old_bond, new_bond) >= view.lincs.warn_cosine * sqrt(norm2(old_bond) * new_length2));
-            if (has_turned || !(fabs(deviation) <= LincsSettings::tolerance))
+            if (motion != Motion::FullStep && (has_turned || !(fabs(deviation) <= LincsSettings::tolerance)))
             {
                 report_bond(args, state, slot, deviation, has_turned);
             }
@@ -375,8 +385,9 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     if (block.bonds > 0)
     {
         __syncthreads();
-        lincs.constrain(view.lincs.iterations);
-        check_bonds<virial>(view, args, state, lincs, slots);
+        if constexpr (motion == Motion::FullStep) { lincs.project(); }
+        else { lincs.constrain(view.lincs.iterations); }
+        check_bonds<motion, virial>(view, args, state, lincs, slots);
     }
     if constexpr (motion == Motion::Stochastic)
     {
@@ -386,7 +397,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copi
         {
             __syncthreads();
             lincs.constrain(view.lincs.iterations);
-            check_bonds<Virial::Skip>(view, args, state, lincs, slots);
+            check_bonds<motion, Virial::Skip>(view, args, state, lincs, slots);
         }
     }
     // All bonds have been read from the old positions: the barriers of constrain() ensure it, or there are no bonds.

@@ -92,6 +92,13 @@ public:
     // Adds the virial of constraint forces in a step with the present forces, and changes no other data. Ignores copies.
     template <class N, class Copies>
     void try_step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const;
+    // The next two functions serve velocity Verlet (engine/full_step.hpp). They change only velocities, and ignore copies.
+    // to_full_step() kicks velocities and removes their components along constraints. go_back() kicks velocities, and changes
+    // them so that a step of args.dt, which is negative, would satisfy the constraints.
+    template <class N, class Copies>
+    void to_full_step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const;
+    template <class N, class Copies>
+    void go_back(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const;
     // Moves positions onto the constraints, along the bonds of these positions, as constrain_positions() does on the CPU.
     template <class N, class Copies>
     void reconstrain(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const Copies& copies,

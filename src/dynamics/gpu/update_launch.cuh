@@ -114,6 +114,20 @@ void GpuUpdate::try_step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, Gpu
 }
 
 template <class N, class Copies>
+void GpuUpdate::to_full_step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const
+{
+    PARHELION_EXPECTS(args.dt > 0 && args.kick != nullptr && args.failure != nullptr && args.copies.is_empty());
+    update_gpu::launch_update<N, Copies, update_gpu::Motion::FullStep, Virial::Skip>(queue, view(), blocks_, args, state);
+}
+
+template <class N, class Copies>
+void GpuUpdate::go_back(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const
+{
+    PARHELION_EXPECTS(args.dt < 0 && args.kick != nullptr && args.failure != nullptr && args.copies.is_empty());
+    update_gpu::launch_update<N, Copies, update_gpu::Motion::Back, Virial::Skip>(queue, view(), blocks_, args, state);
+}
+
+template <class N, class Copies>
 void GpuUpdate::reconstrain(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const Copies& copies,
                             GpuState<N>& state) const
 {

@@ -10,6 +10,7 @@
 #include "trace/phases.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace parhelion {
 
@@ -25,6 +26,8 @@ struct GpuCoupling<N>::Args
 {
     // --- values that are constant in a run
     Thermostat thermostat;
+    NoseHooverChain chain;
+    bool at_full_step;
     double thermostat_time_step, dt;
     std::uint64_t seed;
     TemperatureCoupling::Group* temperature_groups;
@@ -39,7 +42,7 @@ struct GpuCoupling<N>::Args
     std::int64_t lincs_constraints;
     // --- values of this step
     std::int64_t step_offset;
-    bool couple_temperature, couple_pressure, remove_com, kinetic, observe;
+    bool couple_temperature, couple_pressure, remove_com, kinetic, observe, begins, full_step, finish_coupling;
     // --- the state, in device memory
     DeviceScalars* scalars;
     EnergySums<N>* energies;
@@ -47,6 +50,8 @@ struct GpuCoupling<N>::Args
     CouplingState* state;
     CouplingGroup* group;
     GroupKick* kick;
+    ScalarSum<N>* early_sums;
+    double* full_step_factor;
     Vec3<double>* velocity_factor;
     Box<double>* box_before;
     std::int64_t* observed;
@@ -56,6 +61,7 @@ struct GpuCoupling<N>::Args
 
     __device__ std::int64_t step() const { return scalars->step + step_offset; }
     __device__ ScalarSum<N>* kinetic_of(int g) const { return sums + kinetic_sums + g * kinetic_elements; }
+    __device__ ScalarSum<N>* early_of(int g) const { return early_sums + g * kinetic_elements; }
     __device__ ScalarSum<N>* com_of(int c) const { return kinetic_of(motion_groups) + c * com_sum_count(com_mode); }
 };
 
@@ -112,17 +118,62 @@ __global__ void anneal_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
     }
 }
 
+// Takes the sums of group g and of its motion groups.
+template <class A, class SumsOf>
+__device__ Mat3<double> take_joined(const A& a, int g, const SumsOf& sums_of)
+{
+    Mat3<double> sum = take_kinetic(sums_of(g));
+    for (int m = g + a.groups; m < a.motion_groups; m += a.groups) { sum += take_kinetic(sums_of(m)); }
+    return sum;
+}
+
+template <class A>
+__device__ double conserved_part_of_thermostats(const A& a)
+{
+    double sum = 0;
+    for (int g = 0; g < a.groups; ++g)
+    {
+        sum += conserved_contribution(a.thermostat, a.temperature_groups[g], a.group[g].thermostat);
+    }
+    return sum;
+}
+
+// Takes the kinetic energies of v(t), and ends the coupling step of Nose-Hoover chains (finish_coupling()).
+template <class A>
+__device__ void reach_full_step(const A& a)
+{
+    for (int g = 0; g < a.groups; ++g)
+    {
+        CouplingGroup& group = a.group[g];
+        group.full_step = take_joined(a, g, [&](int m) { return a.early_of(m); });
+        a.full_step_factor[g] = 1;
+        if (!a.finish_coupling) { continue; }
+        const GroupThermostat next =
+            half_of_chain(a.temperature_groups[g], a.chain, a.thermostat_time_step, trace(group.full_step), group.thermostat);
+        group.thermostat = next.state;
+        group.full_step = (next.scale * next.scale) * group.full_step;
+        a.full_step_factor[g] = next.scale;
+    }
+    a.state->thermostat_at_full_step = conserved_part_of_thermostats(a);
+    a.state->bath_heat_at_full_step = a.state->bath_heat;
+}
+
 // Purpose        computes the effect of thermostat and barostat on the velocities in this step
 // Work           by one thread
 // Reads/Writes   kinetic energies, coupling state (read and written) / kick coefficients
 // Orders         no memory accesses; the order of the stream suffices
-// Requires       half-step kinetic energies of the step before
-// Cost           a few us, only in steps that couple
+// Requires       half-step kinetic energies of the step before; with velocity Verlet, sums of those of v(t)
+// Cost           a few us, only in steps that couple, with velocity Verlet also in those that need v(t)
 template <class N>
 __global__ void couple_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args a)
 {
     const BlockSpan span(tracing);
 
+    if (a.full_step) { reach_full_step(a); }
+    for (int g = 0; a.begins && g < a.groups; ++g)
+    {
+        a.group[g].half_step = take_joined(a, g, [&](int m) { return a.early_of(m); });
+    }
     const Vec3<double> drag =
         a.couple_pressure ? box_drag(a.pressure, a.scalars->box.diagonal(), a.state->barostat) : Vec3<double>{};
     for (int g = 0; g < a.groups; ++g)
@@ -132,16 +183,18 @@ __global__ void couple_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
         if (a.couple_temperature)
         {
             const RandomSequence random(a.seed, RandomPurpose::Thermostat, a.step(), static_cast<std::uint32_t>(g));
-            next = couple_group(a.thermostat, a.temperature_groups[g], {}, a.thermostat_time_step, random,
-                                trace(group.half_step), group.thermostat);
+            next = couple_group(a.thermostat, a.temperature_groups[g], a.chain, a.thermostat_time_step, random,
+                                trace(a.at_full_step ? group.full_step : group.half_step), group.thermostat);
         }
         group.thermostat = next.state;
-        a.kick[g] = group_kick(a.dt, next.scale, next.friction, drag);
+        a.kick[g] = a.at_full_step ? full_step_kick(a.dt, a.full_step_factor[g] * next.scale)
+                                   : group_kick(a.dt, next.scale, next.friction, drag);
         for (int m = g + a.groups; m < a.motion_groups; m += a.groups) { a.kick[m] = along(a.mobility[m], a.kick[g]); }
     }
 }
 
-// Replaces the kinetic energies of the last half step by those of this half step. Returns the mean, and sets its temperatures.
+// Replaces the kinetic energies of the last half step by those of this half step. Returns the
+// step's kinetic energy, their mean or with velocity Verlet that of v(t), and sets its temperatures.
 template <class A>
 __device__ Mat3<double> advance_kinetic(const A& a, double* temperatures)
 {
@@ -150,11 +203,10 @@ __device__ Mat3<double> advance_kinetic(const A& a, double* temperatures)
     for (int g = 0; g < a.groups; ++g)
     {
         const Mat3<double> before = a.group[g].half_step;
-        Mat3<double> after = take_kinetic(a.kinetic_of(g));
-        for (int m = g + a.groups; m < a.motion_groups; m += a.groups) { after += take_kinetic(a.kinetic_of(m)); }
-        const Mat3<double> mean = 0.5 * (before + after);
-        temperatures[g] = temperature(trace(mean), a.temperature_groups[g].degrees_of_freedom);
-        total += mean;
+        const Mat3<double> after = take_joined(a, g, [&](int m) { return a.kinetic_of(m); });
+        const Mat3<double> of_step = a.at_full_step ? a.group[g].full_step : 0.5 * (before + after);
+        temperatures[g] = temperature(trace(of_step), a.temperature_groups[g].degrees_of_freedom);
+        total += of_step;
         a.group[g].half_step = after;
         hottest.add(trace(after), a.temperature_groups[g].degrees_of_freedom);
     }
@@ -194,12 +246,9 @@ __device__ void scale_box(const A& a, const ObservedStep& o)
 template <class A>
 __device__ void balance_energy(const A& a, ObservedStep& o)
 {
-    double thermostat = 0;
-    for (int g = 0; g < a.groups; ++g)
-    {
-        thermostat += conserved_contribution(a.thermostat, a.temperature_groups[g], a.group[g].thermostat);
-    }
-    balance_observed_step(thermostat, a.pressure, a.scalars->box.diagonal(), a.state->bath_heat, a.state->barostat, o);
+    const double thermostat = a.at_full_step ? a.state->thermostat_at_full_step : conserved_part_of_thermostats(a);
+    const double bath_heat = a.at_full_step ? a.state->bath_heat_at_full_step : a.state->bath_heat;
+    balance_observed_step(thermostat, a.pressure, a.scalars->box.diagonal(), bath_heat, a.state->barostat, o);
 }
 
 // Returns the kinetic energy (kJ/mol) of the motion that is removed from a group, and clears `sum`. frozen: as in ComGroups.
@@ -245,7 +294,8 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
 
 template <class N>
 GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const ComGroups& com, std::size_t records)
-    : plan_(plan), com_groups_(queue, com, plan.mobility, plan.com_mode), kick_(motion_groups()), state_(1),
+    : plan_(plan), com_groups_(queue, com, plan.mobility, plan.com_mode), kick_(motion_groups()),
+      full_step_factor_(plan.temperature.groups.size()), early_sums_(kinetic_elements * motion_groups()), state_(1),
       groups_(plan.temperature.groups.size()), failure_(1), largest_deviation_(1),
       sums_(kinetic_sums + kinetic_elements * motion_groups() +
             static_cast<std::size_t>(com_sum_count(plan.com_mode)) * static_cast<std::size_t>(com.groups.count)),
@@ -255,8 +305,11 @@ GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const Com
     temperature_groups_.upload(queue, plan.temperature.groups);
     annealing_points_.upload(queue, plan.temperature.points);
     friction_.upload(queue, plan.stochastic.groups);
-    free_kick_.upload(queue,
-                      kick_coefficients(plan.dt, static_cast<int>(plan.temperature.groups.size()), {}, plan.mobility).group);
+    for (const auto& [kick, dt] : {std::pair(&free_kick_, plan.dt), {&half_kick_, 0.5 * plan.dt}, {&kick_back_, -0.5 * plan.dt}})
+    {
+        kick->upload(queue, kick_coefficients(dt, static_cast<int>(plan.temperature.groups.size()), {}, plan.mobility).group);
+        queue.synchronize(); // the coefficients on the host are destroyed
+    }
     state_.clear(queue), groups_.clear(queue), observed_.clear(queue), largest_deviation_.clear(queue);
     forget_step(queue);
     queue.synchronize();
@@ -266,7 +319,7 @@ template <class N>
 void GpuCoupling<N>::forget_step(GpuQueue& queue)
 {
     const FailureReport none;
-    sums_.clear(queue);
+    sums_.clear(queue), early_sums_.clear(queue);
     failure_.upload(queue, {&none, 1});
 }
 
@@ -274,6 +327,8 @@ template <class N>
 typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state)
 {
     return {.thermostat = plan_.temperature.kind,
+            .chain = plan_.temperature.chain,
+            .at_full_step = plan_.temperature.at_full_step,
             .thermostat_time_step = plan_.temperature.time_step,
             .dt = plan_.dt,
             .seed = plan_.temperature.seed,
@@ -296,12 +351,17 @@ typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, con
             .remove_com = flags.remove_com,
             .kinetic = flags.kinetic,
             .observe = flags.observe,
+            .begins = flags.begins && !plan_.temperature.at_full_step,
+            .full_step = flags.full_step && plan_.temperature.at_full_step,
+            .finish_coupling = flags.finish_coupling,
             .scalars = state.scalars.data(),
             .energies = state.energies.data(),
             .sums = sums_.data(),
             .state = state_.data(),
             .group = groups_.data(),
             .kick = kick_.data(),
+            .early_sums = early_sums_.data(),
+            .full_step_factor = full_step_factor_.data(),
             .velocity_factor = velocity_factor_.data(),
             .box_before = box_before_.data(),
             .observed = observed_.data(),
@@ -314,9 +374,37 @@ template <class N>
 const GroupKick* GpuCoupling<N>::couple(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state)
 {
     if (is_annealed()) { launch(queue, Phase::Couple, anneal_kernel<N>, {1, 1, 0}, args(step_offset, flags, state)); }
-    if (!flags.couple_temperature && !flags.couple_pressure) { return free_kick_.data(); }
+    if (!flags.couple_temperature && !flags.couple_pressure && !needs_early_sums(flags)) { return free_kick_.data(); }
     launch(queue, Phase::Couple, couple_kernel<N>, {1, 1, 0}, args(step_offset, flags, state));
     return kick_.data();
+}
+
+template <class N>
+UpdateArgs<N, CopyTask<N>> GpuCoupling<N>::go_back_args(std::int64_t step_offset)
+{
+    UpdateArgs<N, CopyTask<N>> update = update_args(step_offset, {}, kick_back_.data());
+    update.dt = -plan_.dt;
+    return update;
+}
+
+template <class N>
+UpdateArgs<N, CopyTask<N>> GpuCoupling<N>::full_step_args(std::int64_t step_offset)
+{
+    UpdateArgs<N, CopyTask<N>> update = update_args(step_offset, {}, half_kick_.data());
+    update.dt = 0.5 * plan_.dt;
+    return update;
+}
+
+template <class N>
+void GpuCoupling<N>::sum_early(GpuQueue& queue, GpuState<N>& state)
+{
+    add_kinetic(queue, state, static_cast<int>(motion_groups()), early_sums_.data());
+}
+
+template <class N>
+void GpuCoupling<N>::scale_to_full_step(GpuQueue& queue, GpuState<N>& state)
+{
+    scale_velocities_of_groups(queue, full_step_factor_.data(), static_cast<int>(plan_.temperature.groups.size()), state);
 }
 
 template <class N>

@@ -41,12 +41,16 @@ struct CouplingPlan
 struct CouplingState
 {
     BarostatState barostat;
-    double bath_heat = 0; // same as Coupling::bath_heat
+    double bath_heat = 0;      // same as Coupling::bath_heat
+    int links_after_first = 0; // number of values per group in ThermostatState::chain
+    // The thermostats' part of the conserved energy and bath_heat at the full step of this step (velocity Verlet; GivenEnergy)
+    double thermostat_at_full_step = 0, bath_heat_at_full_step = 0;
 };
 struct CouplingGroup
 {
     GroupThermostatState thermostat;
     Mat3<double> half_step; // kinetic energy of the velocities, kJ/mol, in the last step that needed it
+    Mat3<double> full_step; // velocity Verlet: kinetic energy of v(t), kJ/mol, in the last step that needed it
 };
 
 template <class N>
@@ -58,6 +62,18 @@ public:
 
     // Returns the kick coefficients of the step at this offset, by motion group, in device memory. Call it before the update.
     const GroupKick* couple(GpuQueue& queue, std::int64_t step_offset, const StepTasks& flags, GpuState<N>& state);
+    // The following functions serve velocity Verlet (engine/full_step.hpp): the arguments of GpuUpdate's functions for it; the
+    // kinetic energies of the present velocities, whose sums must be added up over the ranks before couple(); and after
+    // couple() the factors on v(t) of a Nose-Hoover chain that ends its coupling step.
+    UpdateArgs<N, CopyTask<N>> go_back_args(std::int64_t step_offset);
+    UpdateArgs<N, CopyTask<N>> full_step_args(std::int64_t step_offset);
+    void sum_early(GpuQueue& queue, GpuState<N>& state);
+    std::span<ScalarSum<N>> early_sums() { return {early_sums_.data(), early_sums_.size()}; }
+    // Returns true if couple() needs kinetic energies of v(t), or of v(t - dt/2) at the start of a run.
+    bool needs_early_sums(const StepTasks& flags) const { return couples_at_full_step() ? flags.full_step : flags.begins; }
+    void scale_to_full_step(GpuQueue& queue, GpuState<N>& state);
+    // Returns true if the kinetic energy of a step is that of v(t).
+    bool couples_at_full_step() const { return plan_.temperature.at_full_step; }
     // Returns the arguments of the step's update.
     UpdateArgs<N, CopyTask<N>> update_args(std::int64_t step_offset, const StepTasks& flags, const GroupKick* kick);
     // Call these functions after the update, in the order of declaration, on every rank. After
@@ -108,6 +124,9 @@ private:
     DeviceBuffer<AnnealingPoint> annealing_points_;
     DeviceBuffer<StochasticDynamics::Group> friction_;
     DeviceBuffer<GroupKick> free_kick_, kick_;
+    DeviceBuffer<GroupKick> half_kick_, kick_back_; // half a kick, and half a kick back (velocity Verlet)
+    DeviceBuffer<double> full_step_factor_;         // indexed by temperature group
+    DeviceBuffer<ScalarSum<N>> early_sums_;         // kinetic energies, zero before sum_early() and after couple()
     DeviceBuffer<CouplingState> state_;
     DeviceBuffer<CouplingGroup> groups_;
     DeviceBuffer<FailureReport> failure_;

@@ -198,6 +198,7 @@ SinglePoint GpuEngine<N>::evaluate()
     StepFlags flags;
     flags.repartition = flags.observe = flags.kinetic = true;
     flags.due.f = true;
+    Schedule::set_full_step(setup_.parameters, segments_.step(), flags);
     Listener listener;
     std::string trouble;
     try

@@ -194,6 +194,7 @@ GpuRank<N> GpuLayout<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& star
             .pairs = {},
             .listed = GpuListedPositions<N>(list_plan_.cutoff, std::max(p.lj_cutoff, p.coulomb_cutoff)),
             .scratch = {},
+            .half_step = {},
             .returning = GpuEvent(EventFor::Queues)};
 }
 
@@ -221,6 +222,7 @@ void GpuLayout<N>::reserve(double density_factor)
             return;
         }
         reserve_slots(gpu.queue, r.cell, box_, atoms_, density_factor, r.state);
+        if (is_velocity_verlet(setup_.parameters.integrator)) { r.half_step.resize(r.state.slots); }
         r.state.is_low = looks_for_images();
         reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Local, r.pairs[0], sharing);
         if (grid_.ranks() > 1) { reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Nonlocal, r.pairs[1]); }

@@ -72,6 +72,7 @@ struct GpuRank
     std::array<GpuPairList, 2> pairs;     // indexed by PairPart
     GpuListedPositions<N> listed;         // positions when the lists were built; kept only if lists must miss no pair
     TakeScratch scratch;
+    DeviceBuffer<VelocityMass<N>> half_step; // velocity Verlet: v(t - dt/2) while state.v has v(t)
     GpuEvent returning; // passes when the kernel that sends forces has begun; unused if the update begins later
 };
 

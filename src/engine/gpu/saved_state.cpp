@@ -14,12 +14,14 @@ Coupling download_coupling(GpuQueue& queue, const GpuSnapshot<N>& from)
     Coupling to;
     to.barostat = state.barostat;
     to.bath_heat = state.bath_heat;
-    for (const CouplingGroup& group : from.groups.to_vector(queue))
+    const std::vector<CouplingGroup> groups = from.groups.to_vector(queue);
+    ThermostatState& t = to.thermostat;
+    t.xi.resize(groups.size()), t.xi_integral.resize(groups.size()), t.heat.resize(groups.size());
+    t.chain.resize(groups.size() * static_cast<std::size_t>(state.links_after_first));
+    for (std::size_t g = 0; g < groups.size(); ++g)
     {
-        to.thermostat.xi.push_back(group.thermostat.xi);
-        to.thermostat.xi_integral.push_back(group.thermostat.xi_integral);
-        to.thermostat.heat.push_back(group.thermostat.heat);
-        to.half_step.group.push_back(group.half_step);
+        set_state_of_group(groups[g].thermostat, g, t);
+        to.half_step.group.push_back(groups[g].half_step);
     }
     return to;
 }
@@ -30,13 +32,11 @@ template <class N>
 void upload_coupling(GpuQueue& queue, const Rank<N>& from, GpuCoupling<N>& to)
 {
     const Coupling& coupling = from.coupling;
-    const CouplingState state{coupling.barostat, coupling.bath_heat};
+    const ThermostatState& t = coupling.thermostat;
+    const std::size_t count = coupling.half_step.group.size();
+    const CouplingState state{coupling.barostat, coupling.bath_heat, count > 0 ? static_cast<int>(t.chain.size() / count) : 0};
     std::vector<CouplingGroup> groups;
-    for (std::size_t g = 0; g < coupling.half_step.group.size(); ++g)
-    {
-        const ThermostatState& t = coupling.thermostat;
-        groups.push_back({{t.xi[g], t.xi_integral[g], t.heat[g]}, coupling.half_step.group[g]});
-    }
+    for (std::size_t g = 0; g < count; ++g) { groups.push_back({state_of_group(t, g), coupling.half_step.group[g]}); }
     to.state().upload(queue, {&state, 1});
     to.groups().upload(queue, groups);
     queue.synchronize();

@@ -25,6 +25,8 @@
 //
 // Multiple time stepping works as in engine/step.hpp: add_rest(), before U C D, adds the rest of the mesh forces.
 //
+// Velocity Verlet: in steps that need v(t), all forces return before take_full_step(), which is between F and U.
+//
 // Virtual sites except those of rigid waters: their forces are spread before the update, which then exchanges
 // no halo. The sites are constructed at the end of the step. Without such sites nothing is queued for them.
 //
@@ -98,9 +100,44 @@ void compute_nonbonded(GpuQueue& queue, GpuRank<N>& r, PairPart part, std::int64
 template <class N>
 bool begins_during_return(GpuRank<N>& r, const StepPattern& flags)
 {
-    const bool more_follows =
-        flags.frame || flags.mesh.rest != 0 || flags.couple_temperature || flags.couple_pressure || r.coupling.is_annealed();
+    const bool more_follows = flags.full_step || flags.begins || flags.frame || flags.mesh.rest != 0 ||
+                              flags.couple_temperature || flags.couple_pressure || r.coupling.is_annealed();
     return !more_follows && r.halo->update_may_begin_early() && r.update.template leaves_free_places<N, CopyTask<N>>(r.queue);
+}
+
+// Velocity Verlet, as in engine/full_step.hpp: changes v(t) to v(t - dt/2) at the start of a run. Then computes v(t)
+// and its kinetic energies, and couples. The program output(rank) finds v(t) in r.state.v; afterwards this is v(t - dt/2) again.
+// Sets `kick` to the coefficients of the step.
+template <class N, class Output>
+RankProgram take_full_step(GpuRank<N>& r, std::int64_t step_offset, const StepPattern& flags, const Output& output,
+                           const GroupKick*& kick)
+{
+    GpuQueue& queue = r.queue;
+    const bool couples_at_full_step = r.coupling.couples_at_full_step();
+    if (r.has_cell && flags.begins)
+    {
+        r.update.go_back(queue, r.coupling.go_back_args(step_offset), r.state);
+        if (!couples_at_full_step) { r.coupling.sum_early(queue, r.state); }
+    }
+    if (r.has_cell && flags.full_step)
+    {
+        gpu_memory::on_device(queue, r.half_step.data(), r.state.v.data(), r.state.slots * sizeof(VelocityMass<N>));
+        r.update.to_full_step(queue, r.coupling.full_step_args(step_offset), r.state);
+        if (couples_at_full_step) { r.coupling.sum_early(queue, r.state); }
+    }
+    if (r.coupling.needs_early_sums(flags)) { co_await add_up(r, r.coupling.early_sums()); }
+    co_await all_are_here;
+    kick = r.coupling.couple(queue, step_offset, flags, r.state); // T: thermostat
+    if (flags.frame)
+    {
+        if (r.has_cell && flags.finish_coupling) { r.coupling.scale_to_full_step(queue, r.state); }
+        if (r.has_cell && flags.full_step) { r.sites.construct(queue, r.state); } // sets their velocities
+        co_await output(r);
+    }
+    if (r.has_cell && flags.full_step)
+    {
+        gpu_memory::on_device(queue, r.state.v.data(), r.half_step.data(), r.state.slots * sizeof(VelocityMass<N>));
+    }
 }
 
 // Adds the sums over a rank's atoms up over all ranks, and computes from them observables and the box of the next step.
@@ -171,12 +208,15 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     }
     const Done forces = nonlocal.after(bonded_branch.done()).done();
     const bool update_begins_early = begins_during_return(r, flags);
-    co_await return_forces(r, update_begins_early, flags.frame_forces || has_rest);         // F: forces on halo atoms
-    const GroupKick* const kick = r.coupling.couple(nonlocal, step_offset, flags, r.state); // T: thermostat, drag of the box
+    const bool has_verlet = flags.full_step || flags.begins, needs_forces = flags.frame_forces || has_rest || has_verlet;
+    co_await return_forces(r, update_begins_early, needs_forces); // F: forces on halo atoms
+    const GroupKick* kick = nullptr;
+    if (!has_verlet) { kick = r.coupling.couple(nonlocal, step_offset, flags, r.state); } // T: thermostat, drag of the box
     if (update_begins_early) { queue.after(forces).after(r.returning); }
     else { queue.after(nonlocal.done()); }
     if (r.has_cell) { r.sites.spread_forces(queue, flags.observe ? Virial::Compute : Virial::Skip, r.state); }
-    if (flags.frame) { co_await output(r); }
+    if (has_verlet) { co_await take_full_step(r, step_offset, flags, output, kick); } // T K G
+    else if (flags.frame) { co_await output(r); }
 
     UpdateArgs<N, CopyTask<N>> update = r.coupling.update_args(step_offset, flags, kick);
     if (has_rest && r.has_cell) // M: the rest of the mesh forces
@@ -186,7 +226,7 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
         r.mesh->add_rest(queue, flags.mesh, r.state);
         r.sites.spread_forces(queue, Virial::Skip, r.state);
     }
-    update.copies = r.halo->update_task(!flags.frame_forces && !has_rest, !r.coupling.reconstrains(flags));
+    update.copies = r.halo->update_task(!needs_forces, !r.coupling.reconstrains(flags));
     co_await all_are_here;
     // The update sends and then waits, so nothing may be queued between the updates of several ranks.
     if (r.has_cell) { r.update.step(queue, update, r.state); } // U C D: kick, constraints, drift
