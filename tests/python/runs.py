@@ -66,7 +66,7 @@ def command(*options, structure=DATA / "conf.gro", topology=DATA / "topol.top"):
     return [str(word) for word in [program, "run", "-c", structure, "-p", topology, "--reproducible", *options]]
 
 
-def run(folder, *options, code=0, seconds=120, **files):
+def run(folder, *options, code=0, seconds=400, **files):
     result = subprocess.run(command(*options, **files), cwd=folder, capture_output=True, text=True, timeout=seconds)
     assert result.returncode == code, result.stdout + result.stderr
     return result.stdout + result.stderr
