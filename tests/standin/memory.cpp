@@ -48,11 +48,17 @@ void* allocate(std::size_t bytes, std::size_t alignment = 256)
 
 } // namespace
 
+std::size_t standin::memory_bytes()
+{
+    static const char* const mebibytes = std::getenv("PARHELION_STANDIN_MEMORY");
+    return mebibytes == nullptr ? std::size_t{1} << 34 : static_cast<std::size_t>(std::atoi(mebibytes)) << 20;
+}
+
 cudaError_t cudaMalloc(void** memory, std::size_t bytes)
 {
     if (is_refused_by_captures()) { return failed(cudaErrorStreamCaptureUnsupported); }
     const std::lock_guard lock(runtime_mutex());
-    if (bytes > memory_bytes - held) { return failed(cudaErrorMemoryAllocation); }
+    if (bytes > memory_bytes() - held) { return failed(cudaErrorMemoryAllocation); }
     *memory = allocate(bytes);
     device_memory[*memory] = bytes;
     held += bytes;
@@ -92,7 +98,7 @@ cudaError_t cudaFreeHost(void* memory)
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total)
 {
     const std::lock_guard lock(runtime_mutex());
-    *total = memory_bytes, *free = memory_bytes - held;
+    *total = memory_bytes(), *free = memory_bytes() - held;
     return cudaSuccess;
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) { return cudaMemsetAsync(to, value, bytes, nullptr); }

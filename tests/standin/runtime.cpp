@@ -89,6 +89,8 @@ const char* cudaGetErrorString(cudaError_t error)
     {
     case cudaSuccess:
         return "no error";
+    case cudaErrorMemoryAllocation:
+        return "out of memory";
     case cudaErrorNotReady:
         return "not ready";
     case cudaErrorLaunchFailure:
@@ -127,7 +129,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int)
     properties->multiProcessorCount = machine().multiprocessors();
     properties->sharedMemPerBlockOptin = shared_bytes_of_block;
     properties->sharedMemPerMultiprocessor = shared_bytes_of_block + 1024;
-    properties->totalGlobalMem = memory_bytes;
+    properties->totalGlobalMem = memory_bytes();
     properties->major = 9;
     return cudaSuccess;
 }

@@ -56,7 +56,8 @@ struct CUevent_st
 
 namespace standin {
 
-constexpr std::size_t memory_bytes = std::size_t{1} << 34, shared_bytes_of_block = 227 * 1024; // of a GPU
+constexpr std::size_t shared_bytes_of_block = 227 * 1024; // of a GPU
+std::size_t memory_bytes();                               // of a GPU; what all of them hold counts against it
 
 // Guards streams, events, graphs and memory: hosts may be several threads.
 std::recursive_mutex& runtime_mutex();
