@@ -2,7 +2,6 @@
 // A GPU that is stuck, for the program as its users have it: a library that the CUDA driver loads into it
 // (CUDA_INJECTION64_PATH). A queue of GPU PARHELION_STALL_GPU comes to a wait for what never happens, before kernel number
 // PARHELION_STALL_AT_KERNEL (from 1; a replayed graph counts for a hundred). Used by tests/python/test_faults.py.
-#include <initializer_list>
 #include <cuda.h>
 #include <cupti.h>
 
@@ -10,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <initializer_list>
 
 namespace {
 
