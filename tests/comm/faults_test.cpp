@@ -11,7 +11,8 @@ using testing::HasSubstr;
 
 namespace {
 
-constexpr auto deadline = 1s; // more than a busy machine keeps a rank from running
+constexpr auto deadline = 1s;                         // more than a busy machine keeps a rank from running
+constexpr std::chrono::nanoseconds far_deadline = 3s; // of tests in which no rank may time out, though they wait for as long
 constexpr int epochs = 60;
 const ChannelOptions small{2, Credits::Yes, 64};
 
@@ -240,12 +241,12 @@ TEST_P(Faults, a_rank_may_be_away_for_longer_than_others_wait)
     };
     for (const auto& wait : {std::function<void(Communicator&)>(ring), std::function<void(Communicator&)>(exchange)})
     {
-        const auto ends = run_to_the_end({deadline}, 2, [&](Communicator& c) {
+        const auto ends = run_to_the_end({far_deadline}, 2, [&](Communicator& c) {
             c.barrier();
             if (c.rank() == 0)
             {
                 c.pause_deadlines();
-                std::this_thread::sleep_for(1.5 * deadline);
+                std::this_thread::sleep_for(1.5 * far_deadline);
                 c.resume_deadlines();
             }
             wait(c);
@@ -256,15 +257,14 @@ TEST_P(Faults, a_rank_may_be_away_for_longer_than_others_wait)
 
 TEST_P(Faults, a_wait_has_the_whole_deadline_again_once_a_rank_is_back)
 {
-    constexpr auto wait = 2.5 * deadline; // a busy machine may keep the rank from running between 0.6 and 1 of it
-    const auto ends = run_to_the_end({std::chrono::duration_cast<std::chrono::nanoseconds>(wait)}, 3, [&](Communicator& c) {
+    const auto ends = run_to_the_end({far_deadline}, 3, [](Communicator& c) {
         c.barrier();
         if (c.rank() == 0) // late by more than the deadline in all, but away in the middle of it, if only for an instant
         {
-            std::this_thread::sleep_for(0.6 * wait);
+            std::this_thread::sleep_for(0.6 * far_deadline);
             c.pause_deadlines();
             c.resume_deadlines();
-            std::this_thread::sleep_for(0.6 * wait);
+            std::this_thread::sleep_for(0.6 * far_deadline);
         }
         ring(c);
     });
