@@ -94,8 +94,8 @@ struct MovingAtom
     VelocityMass<N> vm{};
     ForceSlot<N> f{}; // as the type in which forces are summed
     std::uint8_t temperature_group = 0;
-    typename Copies::OfAtom copies;
-    Vec3<double> v; // velocity after the kick
+    typename Copies::OfAtom copies{};
+    Vec3<double> v{}; // velocity after the kick
 
     __device__ Vec3<typename N::Fixed> x() const { return {xq.x, xq.y, xq.z}; }
     __device__ double inverse_mass() const { return static_cast<double>(vm.inverse_mass); }
