@@ -354,12 +354,9 @@ TEST(StandIn, an_event_passes_when_a_kernel_has_begun)
     word.clear(queue);
     GpuEvent begun(EventFor::Queues);
     launch(queue, Phase::Output, publish_kernel, {1, 1}, word.data(), std::uint64_t{1});
-    cudaLaunchConfig_t config = launch_config(queue, {2, 32});
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
-    attribute.val.launchCompletionEvent.event = begun.handle();
-    config.attrs = &attribute, config.numAttrs = 1;
-    gpu_check(cudaLaunchKernelEx(&config, await_kernel, word.data(), std::uint64_t{2}), "launch");
+    gpu_api::Launch as = launch_as(queue, {2, 32});
+    as.begun = begun.handle();
+    gpu_check(gpu_api::launch(as, await_kernel, word.data(), std::uint64_t{2}), "launch");
     wait_for(other, begun); // and the kernel waits for what follows here
     launch(other, Phase::Output, publish_kernel, {1, 1}, word.data(), std::uint64_t{2});
     EXPECT_THAT(word.to_vector(queue), Each(2));
