@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atoms that are frozen along some axes: their kicks, degrees of freedom, centre of mass, and constraints.
+#include "base/error.hpp"
 #include "dynamics/com.hpp"
 #include "dynamics/constraints.hpp"
 #include "dynamics/degrees_of_freedom.hpp"

@@ -49,8 +49,8 @@ struct CouplingState
 struct CouplingGroup
 {
     GroupThermostatState thermostat;
-    Mat3<double> half_step; // kinetic energy of the velocities, kJ/mol, in the last step that needed it
-    Mat3<double> full_step; // velocity Verlet: kinetic energy of v(t), kJ/mol, in the last step that needed it
+    Mat3<double> half_step;   // kinetic energy of the velocities, kJ/mol, in the last step that needed it
+    Mat3<double> full_step{}; // velocity Verlet: kinetic energy of v(t), kJ/mol, in the last step that needed it
 };
 
 template <class N>
