@@ -14,7 +14,7 @@ using namespace parhelion;
 
 namespace {
 
-constexpr double reference_temperature = 300, kt = units::boltzmann * reference_temperature;
+constexpr double bath_temperature = 300, kt_of_bath = units::boltzmann * bath_temperature;
 
 // An oscillator of mass 1 u and frequency 2 pi / ps, with a thermostat of tau = 1 ps. Energies are in kJ/mol.
 struct Oscillator
@@ -27,7 +27,7 @@ struct Oscillator
         parameters.nose_hoover_chain = links;
         parameters.dt = dt;
         parameters.temperature_interval = interval;
-        parameters.temperature_groups = {{"System", 1, reference_temperature}};
+        parameters.temperature_groups = {{"System", 1, bath_temperature}};
         coupling = make_temperature_coupling(parameters, {1}, 0);
         state = initial_state(coupling);
     }
@@ -62,7 +62,7 @@ struct Oscillator
         EXPECT_NEAR(now.energy(), kinetic(), 1e-12 * kinetic());
     }
 
-    double dt, x = 0, v = std::sqrt(kt);
+    double dt, x = 0, v = std::sqrt(kt_of_bath);
     TemperatureCoupling coupling;
     ThermostatState state;
 };
@@ -78,7 +78,7 @@ TEST(NoseHooverChain, samples_the_canonical_distribution_of_an_oscillator)
         for (int step = 0; step < steps; ++step)
         {
             o.step(true, true);
-            const double v = o.v * o.v / kt, x = o.x * o.x * Oscillator::frequency * Oscillator::frequency / kt;
+            const double v = o.v * o.v / kt_of_bath, x = o.x * o.x * Oscillator::frequency * Oscillator::frequency / kt_of_bath;
             v2 += v, v4 += v * v, x2 += x, x4 += x * x;
         }
         return std::array{v2 / steps, v4 / steps, x2 / steps, x4 / steps};
@@ -106,7 +106,7 @@ TEST(NoseHooverChain, conserves_its_energy_to_second_order)
         return largest;
     };
     const double coarse = deviation(0.01), fine = deviation(0.005);
-    EXPECT_LT(coarse, 0.02 * kt);
+    EXPECT_LT(coarse, 0.02 * kt_of_bath);
     EXPECT_NEAR(std::log2(coarse / fine), 2, 0.2);
 }
 
