@@ -252,8 +252,8 @@ void add_placement_options(CLI::App& command, RunPlacement& placement)
         ->default_str("auto");
     add_choice<Balancing>(
         command, "--dlb", placement.balancing, balancing_names,
-        "whether borders of cells move so that ranks work equally long: auto (if the slowest works 10 % longer than the "
-        "mean), on (if 5 %) or off (equal cells)")
+        "whether borders of cells move so that ranks work equally long: auto (with --reproducible, if the slowest works 10 % "
+        "longer than the mean), on (if 5 %) or off (equal cells)")
         ->default_str("auto");
 }
 
