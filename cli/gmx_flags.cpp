@@ -136,7 +136,7 @@ const GmxFlag table[] = {
     {"-ddcheck", mdrun, 0, Equal::Nothing, nothing, "", "It is always checked."},
     {"-rdd", mdrun, 1, Equal::Nothing, nothing, "", settled},
     {"-rcon", mdrun, 1, Equal::Nothing, nothing, "", settled},
-    {"-dlb", mdrun, 1, Equal::Different, balancing, "--dlb on", "By default borders move with --reproducible alone."},
+    {"-dlb", mdrun, 1, Equal::Different, balancing, "--dlb on", "By default cells stay equal."},
     {"-dds", mdrun, 1, Equal::Nothing, nothing, "", settled},
     {"-nb", mdrun, 1, Equal::Different, device, "--device gpu", ""},
     {"-nstlist", mdrun, 1, Equal::Nothing, nothing, "",

@@ -61,7 +61,7 @@ std::string advice_on_option(std::string_view option)
         {"-update", where},
         {"-pme", where},
         {"-pin", automatic},
-        {"-dlb", "Use --dlb on or --dlb off; auto (with --reproducible alone) is the default."},
+        {"-dlb", "Use --dlb on or --dlb auto; off is the default."},
         {"-npme", "Use --pme dedicated:2, for instance."},
         {"-tunepme", automatic},
         {"-rerun", "A trajectory cannot be run again. parhelion energy evaluates one structure."},

@@ -252,9 +252,9 @@ void add_placement_options(CLI::App& command, RunPlacement& placement)
         ->default_str("auto");
     add_choice<Balancing>(
         command, "--dlb", placement.balancing, balancing_names,
-        "whether borders of cells move so that ranks work equally long: auto (with --reproducible, if the slowest works 10 % "
-        "longer than the mean), on (if 5 %) or off (equal cells)")
-        ->default_str("auto");
+        "whether borders of cells move so that ranks work equally long: on (if the slowest works 5 % longer than the mean), auto "
+        "(if 10 %) or off (equal cells)")
+        ->default_str("off");
 }
 
 } // namespace

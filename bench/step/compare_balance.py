@@ -48,7 +48,7 @@ def main():
     axis = 0 if options.electrostatics == "pme" else 2
     grid = "x".join(str(options.ranks if d == axis else 1) for d in range(3))
     kinds = {"even, 1 rank": ("even", []), "even": ("even", ["--grid", grid]), "uneven, 1 rank": ("uneven", []),
-             "uneven, equal cells": ("uneven", ["--grid", grid, "--dlb", "off"]), "uneven, balanced": ("uneven", ["--grid", grid])}
+             "uneven, equal cells": ("uneven", ["--grid", grid, "--dlb", "off"]), "uneven, balanced": ("uneven", ["--grid", grid, "--dlb", "auto"])}
     rates = {kind: [] for kind in kinds}
     reports = {}
     with tempfile.TemporaryDirectory() as name:

@@ -27,5 +27,5 @@ def placement_of(options: PlacementOptions) -> _core.Placement:
         raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
     return _core.Placement(device=options.get("device", "auto"), gpus=options.get("gpus", 0), ranks=options.get("ranks", 0),
                            threads=options.get("threads", 0), grid=options.get("grid", (0, 0, 0)), halo=options.get("halo", ""),
-                           pme=options.get("pme", "auto"), dlb=options.get("dlb", "auto"), precision=options.get("precision", "mixed"),
+                           pme=options.get("pme", "auto"), dlb=options.get("dlb", "off"), precision=options.get("precision", "mixed"),
                            reproducible=options.get("reproducible", False), comm_timeout=options.get("comm_timeout", 60.0))

@@ -142,9 +142,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
     setup_.stream_interval = options.stream_every;
     const int of_mesh = mesh_ranks(setup_.parameters, options, ranks);
     setup_.grid = make_grid(setup_, options, ranks - of_mesh, saved != nullptr ? saved->box : system_.box);
-    // Moved borders let the bits of other sums depend on measured times; who wants that says --dlb on.
-    const bool may_move = N::summation == Summation::Reproducible || options.balancing == Balancing::On;
-    setup_.balancing = !is_of_one && may_move ? options.balancing : Balancing::Off;
+    setup_.balancing = is_of_one ? Balancing::Off : options.balancing;
     setup_.thinnest =
         thinnest_cells(setup_.grid, system_.box, reach_of_groups(setup_) + setup_.list_plan.cutoff * Vec3<double>{1, 1, 1});
     setup_.mesh = make_mesh_setup(mesh_parameters(system_.topology, setup_.parameters, system_.box), options.pme,

@@ -49,7 +49,7 @@ struct RunPlacement
     std::optional<HaloMethod> halo;                                   // empty: direct, or staged-fused between nodes of GPUs
     MeshMethod pme = MeshMethod::Auto;                                // how ranks share the mesh of PME
     int mesh_ranks = 0;                                               // for MeshMethod::Dedicated: number of ranks without a cell
-    Balancing balancing = Balancing::Auto;                            // whether borders of cells move by measured times
+    Balancing balancing = Balancing::Off;                             // whether borders of cells move by measured times
     std::chrono::nanoseconds comm_timeout = std::chrono::seconds(60); // time limit of one wait for another rank
 
     // Returns true if GPUs are asked for. Several processes use GPUs only then.

@@ -233,7 +233,7 @@ std::string Way::options() const
     if (p.threads > 0) { text += fmt::format(" --threads {}", p.threads); }
     if (p.grid[0] > 0) { text += " --grid " + grid_text(p.grid); }
     if (p.halo) { text += fmt::format(" --halo {}", halo_method_names[static_cast<std::size_t>(*p.halo)]); }
-    if (p.balancing != Balancing::Auto)
+    if (p.balancing != Balancing::Off)
     {
         text += fmt::format(" --dlb {}", balancing_names[static_cast<std::size_t>(p.balancing)]);
     }

@@ -50,7 +50,7 @@ def test_a_command_line_is_told_in_words_that_the_program_takes(words, run, tmp_
 def test_what_has_no_equal_is_told():
     said = lines(told("mpirun -np 4 gmx_mpi mdrun -multidir a b -replex 100 -table t.xvg -dlb yes -frobnicate -nb auto stray -dd 2 2"))
     assert said["-multidir a b"][0] == said["-replex 100"][0] == said["-table t.xvg"][0] == "not here"
-    assert said["-dlb yes"] == ("--dlb on", "By default borders move with --reproducible alone.")
+    assert said["-dlb yes"] == ("--dlb on", "By default cells stay equal.")
     assert said["-frobnicate"][0] == "?" and said["-dd 2 2"] == ("?", "It wants 3 values.")
     assert said["stray"] == ("?", "No option takes this.")
     assert "launcher" in said["mpirun -np 4 gmx_mpi"][1]
