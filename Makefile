@@ -71,6 +71,9 @@ nightly: test-build
 	@cmake --preset tsan --log-level=WARNING
 	@cmake --build --preset tsan -j $(JOBS) --target test_comm test_halo test_domain test_device
 	@.ci/sanitized tsan all
+	@tools/install_packages.sh hip
+	@cmake --preset hip --log-level=WARNING -DPARHELION_WERROR=ON
+	@cmake --build --preset hip -j $(JOBS)
 
 bench:
 	@tools/install_packages.sh build bench
