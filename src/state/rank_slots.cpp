@@ -14,12 +14,9 @@ namespace {
 // Returns the extent (nm) in dimension d of the zones at an offset.
 double extent(const GpuCell& cell, const Box<double>& box, int d, int offset)
 {
-    const double height = box.heights()[d], nm_per_unit = std::ldexp(height, -32);
-    if (!cell.is_divided(d)) { return height; }
-    const double width = nm_per_unit * cell.width(d, offset);
+    const double width = box.heights()[d] / cell.cells[d];
     if (offset == 0 || offset < cell.pulses[d]) { return width; }
-    const double between = nm_per_unit * (cell.ahead[d][offset] - cell.ahead[d][1]); // from this cell to the cell at `offset`
-    return std::clamp(cell.reach + cell.overhang[d] - between, 0.1 * width, width);
+    return std::clamp(cell.reach + cell.overhang[d] - (offset - 1) * width, 0.1 * width, width);
 }
 
 GpuStrips make_strips(const GpuCell& cell, const Box<double>& box, int d, double edge)
@@ -33,7 +30,7 @@ GpuStrips make_strips(const GpuCell& cell, const Box<double>& box, int d, double
         const int count = std::clamp(static_cast<int>(std::lround(length / edge)), 1, 1024);
         strips.first[offset + 1] = strips.first[offset] + count;
         if (!cell.is_divided(d)) { continue; }
-        strips.begin[offset] = cell.unrolled(d, cell.lower[d]) + cell.ahead[d][offset];
+        strips.begin[offset] = cell.unrolled(d, cell.lower[d]) + static_cast<std::uint32_t>(offset) * cell.width[d];
         strips.per_unit[offset] = static_cast<float>(count / std::ldexp(length / height, 32));
     }
     return strips;

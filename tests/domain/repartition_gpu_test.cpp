@@ -49,15 +49,8 @@ const std::vector<RepartitionCase>& repartition_cases()
     return cases;
 }
 
-const std::vector<CellGrid> grids = [] {
-    std::vector<CellGrid> all = {{{1, 1, 1}}, {{2, 1, 1}}, {{1, 1, 4}}, {{2, 2, 1}},
-                                 {{2, 2, 2}}, {{8, 1, 1}}, {{1, 3, 2}}, {{3, 1, 6}}};
-    // Borders that have moved. A cell that gives a halo alone is thicker than the reach of lists.
-    all.push_back(moved_grid({2, 1, 1}, {0.69}, {}, {}));
-    all.push_back(moved_grid({1, 2, 2}, {}, {0.31}, {0.66}));
-    all.push_back(moved_grid({1, 1, 4}, {}, {}, {0.31, 0.5, 0.69}));
-    return all;
-}();
+const std::vector<CellGrid> grids = {{{1, 1, 1}}, {{2, 1, 1}}, {{1, 1, 4}}, {{2, 2, 1}},
+                                     {{2, 2, 2}}, {{8, 1, 1}}, {{1, 3, 2}}, {{3, 1, 6}}};
 
 System series_45k()
 {
@@ -527,9 +520,7 @@ TEST(GpuRepartition45k, is_right_on_thick_and_thin_grids)
 
 TEST(GpuCell, has_the_borders_of_the_grid_and_room_for_what_strays)
 {
-    std::vector<CellGrid> even_and_not = all_grids();
-    for (CellGrid& grid : uneven_grids()) { even_and_not.push_back(std::move(grid)); }
-    for (const CellGrid& grid : even_and_not)
+    for (const CellGrid& grid : all_grids())
     {
         for (int r = 0; r < grid.ranks(); ++r)
         {
@@ -546,20 +537,9 @@ TEST(GpuCell, has_the_borders_of_the_grid_and_room_for_what_strays)
                     ASSERT_EQ(cell.unrolled(d, 17), 17u);
                     continue;
                 }
-                ASSERT_EQ(cell.width(d, 0), grid.width(d, cell.cell[d]));
-                // Every cell of the halo, and the first beyond it, begins where the grid says.
-                for (int offset = 0; offset <= cell.pulses[d] + 1; ++offset)
-                {
-                    const int c = (cell.cell[d] + offset) % grid.cells[k];
-                    const auto begin = static_cast<std::uint32_t>(grid.lower(d, c));
-                    ASSERT_EQ(cell.lower[d] + cell.ahead[d][offset], begin);
-                    const int expected = std::min(offset == grid.cells[k] ? 0 : offset, cell.pulses[d] + 1);
-                    ASSERT_EQ(cell.offset_at(d, begin), expected);
-                    ASSERT_EQ(cell.offset_at(d, static_cast<std::uint32_t>(grid.lower(d, c + 1) - 1)), expected);
-                }
+                ASSERT_EQ(cell.width[d], grid.lower(d, cell.cell[d] + 1) - lower);
                 ASSERT_GT(cell.unrolled(d, cell.lower[d]), 0.1 / 8 * 0x1p32);
-                const double of_halo = (cell.ahead[d][cell.pulses[d] + 1] - cell.ahead[d][1]) * 0x1p-32 * 8;
-                ASSERT_TRUE(cell.pulses[d] == grid.cells[k] - 1 || of_halo >= 1.2);
+                ASSERT_TRUE(cell.pulses[d] == grid.cells[k] - 1 || cell.pulses[d] * 8.0 / grid.cells[k] >= 1.2);
             }
             ASSERT_EQ(cell.is_everything(), false);
             ASSERT_EQ(cell.offset_of(cell.zones() - 1, 0), cell.pulses[0]);

@@ -157,11 +157,7 @@ TEST_F(GpuSlabLimitsTest, raise_the_flag_exactly_where_an_owner_of_a_plane_lacks
             };
             const auto here = static_cast<std::uint64_t>(r);
             cell.lower[0] = static_cast<std::uint32_t>(border(here));
-            for (std::uint64_t offset = 0; offset < static_cast<std::uint64_t>(ranks); ++offset)
-            {
-                const std::uint64_t k = (here + offset) % static_cast<std::uint64_t>(ranks);
-                cell.ahead[0][offset + 1] = cell.ahead[0][offset] + static_cast<std::uint32_t>(border(k + 1) - border(k));
-            }
+            cell.width[0] = static_cast<std::uint32_t>(border(here + 1) - border(here));
         }
         const GpuCell& home = cells[static_cast<std::size_t>(rank)];
         const double margin = 0.5 * reach * points / box.x;
@@ -169,7 +165,7 @@ TEST_F(GpuSlabLimitsTest, raise_the_flag_exactly_where_an_owner_of_a_plane_lacks
         bool is_kept = true;
         for (int atom = 0; atom < 8; ++atom)
         {
-            const auto x = home.lower[0] + static_cast<std::uint32_t>(std::uint64_t{home.width(0, 0)} * (random() % 1000) / 1000);
+            const auto x = home.lower[0] + static_cast<std::uint32_t>(std::uint64_t{home.width[0]} * (random() % 1000) / 1000);
             const double strays = (static_cast<double>(random() % 2001) - 1000) / 1000 * (n % 3) * margin; // planes
             const auto moved = x + static_cast<std::uint32_t>(static_cast<std::int64_t>(strays / points * 0x1p32));
             const float charge = atom == 7 ? 0.0f : 0.5f; // who has none may go anywhere
@@ -183,7 +179,7 @@ TEST_F(GpuSlabLimitsTest, raise_the_flag_exactly_where_an_owner_of_a_plane_lacks
                     // Cells ahead of the owner's, as far as its halo reaches from its upper border.
                     const GpuCell& cell = cells[static_cast<std::size_t>(owner)];
                     const int offset = (rank - owner + ranks) % ranks;
-                    const auto ahead = static_cast<std::uint32_t>(x - cell.lower[0] - cell.width(0, 0));
+                    const auto ahead = static_cast<std::uint32_t>(x - cell.lower[0] - cell.width[0]);
                     is_kept = is_kept && (offset == 0 || ahead * nm_per_unit.diagonal().x < reach);
                 }
             }

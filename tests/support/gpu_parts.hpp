@@ -121,14 +121,10 @@ private:
             const auto lower = [&](std::uint64_t k) { return ((k << 32) + n - 1) / n; };
             cell.cells[d] = cells_[at(d)], cell.cell[d] = mine[at(d)];
             if (n == 1) { continue; }
-            cell.lower[d] = static_cast<std::uint32_t>(lower(c));
+            cell.lower[d] = static_cast<std::uint32_t>(lower(c)),
+            cell.width[d] = static_cast<std::uint32_t>(lower(c + 1) - lower(c));
             const double width = whole_.box.edges().diagonal()[d] / static_cast<double>(n);
             cell.pulses[d] = std::min(cells_[at(d)] - 1, static_cast<int>((reach_ + overhang_[d]) / width) + 1);
-            for (int offset = 0; offset <= cell.pulses[d]; ++offset)
-            {
-                const std::uint64_t k = (c + static_cast<std::uint64_t>(offset)) % n;
-                cell.ahead[d][offset + 1] = cell.ahead[d][offset] + static_cast<std::uint32_t>(lower(k + 1) - lower(k));
-            }
         }
         return cell;
     }

@@ -145,11 +145,7 @@ GpuCell make_gpu_cell(const CellGrid& grid, int rank, const Box<double>& box, do
         if (grid.cells[k] == 1) { continue; }
         result.overhang[d] = overhang;
         result.lower[d] = static_cast<std::uint32_t>(grid.lower(d, cell[k]));
-        for (int offset = 0; offset < std::min(pulses[k], GpuCell::most_pulses) + 1; ++offset)
-        {
-            const auto width = static_cast<std::uint32_t>(grid.width(d, (cell[k] + offset) % grid.cells[k]));
-            result.ahead[d][offset + 1] = result.ahead[d][offset] + width;
-        }
+        result.width[d] = static_cast<std::uint32_t>(grid.lower(d, cell[k] + 1) - grid.lower(d, cell[k]));
         const double margin = 1.1 * std::ldexp(overhang / heights[d], 32) + 1024;
         result.origin[d] = result.lower[d] - static_cast<std::uint32_t>(margin);
     }

@@ -33,7 +33,7 @@ AtomDistance distances_in(const ParticleState<N>& lone) // `lone` must have all 
 double longest_overhang(const Topology& topology, const UpdateGroups& groups, const AtomDistance& distance = {});
 
 // The maximum number of messages of a rank's halo, for which the exchange between GPUs is laid out (halo/gpu/halo_gpu.hpp).
-inline constexpr int most_gpu_messages = GpuCell::most_pulses;
+inline constexpr int most_gpu_messages = 26;
 
 // Returns the criteria for a grid that the user has not given. Clusters with listed pairs must not also be within reach
 // in the other direction around a divided box (gpu_flag_ambiguous); a cluster is taken to be as long as a supercluster's

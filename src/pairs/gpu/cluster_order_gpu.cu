@@ -25,7 +25,7 @@ __device__ bool is_in_place(const GpuCell& cell, const Vec3<double>& nm_per_unit
         if (!cell.is_divided(d)) { continue; }
         const int offset = cell.offset_of(zone, d);
         const std::int64_t ahead = ahead_of_border(cell, d, offset, x[d]);
-        const std::int64_t begin = cell.ahead[d][offset], end = begin + cell.width(d, offset);
+        const std::int64_t begin = std::int64_t{offset} * cell.width[d], end = begin + cell.width[d];
         constexpr std::int64_t rounding = 64; // rounding of cell borders and of values computed from positions
         const auto overhang = static_cast<std::int64_t>(cell.overhang[d] / nm_per_unit[d]) + rounding;
         if (ahead < begin - overhang || ahead > end + overhang) { return false; }
@@ -41,9 +41,7 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
     for (int d = 0; d < 3; ++d)
     {
         const double needed = cell.reach + 2 * cell.overhang[d];
-        const std::uint32_t of_halo =
-            cell.ahead[d][cell.pulses[d] + 1] - cell.ahead[d][1]; // thickness of the cells that supply it
-        if (cell.pulses[d] + 1 < cell.cells[d] && nm_per_unit[d] * of_halo < needed) { return false; }
+        if (cell.pulses[d] + 1 < cell.cells[d] && cell.pulses[d] * (nm_per_unit[d] * cell.width[d]) < needed) { return false; }
     }
     return true;
 }

@@ -25,10 +25,7 @@ struct GpuCell
     int cell[3] = {0, 0, 0};            // indices of this rank's cell
     int pulses[3] = {0, 0, 0};          // numbers of cells ahead from which atoms come; 0 in an undivided dimension
     std::uint32_t lower[3] = {0, 0, 0}; // lowest coordinates of the cell
-    // How far the lower border of the cell at each offset, up to one beyond the pulses, is ahead of `lower`. It
-    // is 0 after a whole turn around the box, and in an undivided dimension.
-    static constexpr int most_pulses = 26;
-    std::uint32_t ahead[3][most_pulses + 2] = {};
+    std::uint32_t width[3] = {0, 0, 0}; // width of the cell; 0 in an undivided dimension
     // The origin of the unrolled box: below `lower` by more than atoms may be outside of their cells; 0 if undivided.
     std::uint32_t origin[3] = {0, 0, 0};
     double reach = 0;       // nm: reach of the pair list
@@ -38,15 +35,6 @@ struct GpuCell
     PARHELION_HD bool is_divided(int d) const { return cells[d] > 1; }
     PARHELION_HD bool is_everything() const { return cells[0] * cells[1] * cells[2] == 1; }
     PARHELION_HD std::uint32_t unrolled(int d, std::uint32_t x) const { return x - origin[d]; }
-    PARHELION_HD std::uint32_t width(int d, int offset) const { return ahead[d][offset + 1] - ahead[d][offset]; }
-    // Returns how many cells ahead the cell of a coordinate is; pulses + 1 if it is farther than the halo's cells.
-    PARHELION_HD int offset_at(int d, std::uint32_t x) const
-    {
-        const std::uint32_t beyond = x - lower[d];
-        int offset = 0;
-        while (offset < pulses[d] && beyond >= ahead[d][offset + 1]) { ++offset; }
-        return offset + 1 < cells[d] && beyond >= ahead[d][offset + 1] ? offset + 1 : offset;
-    }
     PARHELION_HD int zones() const { return (pulses[0] + 1) * (pulses[1] + 1) * (pulses[2] + 1); }
     PARHELION_HD int zone_at(int x, int y, int z) const { return (x * (pulses[1] + 1) + y) * (pulses[2] + 1) + z; }
     PARHELION_HD int offset_of(int zone, int d) const

@@ -25,11 +25,11 @@ __device__ Vec3<double> leading_nm_per_unit(const DeviceScalars& scalars)
 }
 
 // Returns how far an atom in a zone is ahead of this rank's lower border, in 2^-32 box edges. The image nearest
-// to the middle of its owner's cell is taken.
+// to the middle of its owner's cell is taken. Widths of cells may differ by a unit, which does not matter.
 __device__ inline std::int64_t ahead_of_border(const GpuCell& cell, int d, int offset, std::uint32_t x)
 {
-    const std::uint32_t begin = cell.ahead[d][offset], half = cell.width(d, offset) / 2;
-    return std::int64_t{begin} + half + static_cast<std::int32_t>(x - cell.lower[d] - begin - half);
+    const std::uint32_t middle = static_cast<std::uint32_t>(offset) * cell.width[d] + cell.width[d] / 2;
+    return std::int64_t{offset} * cell.width[d] + cell.width[d] / 2 + static_cast<std::int32_t>(x - cell.lower[d] - middle);
 }
 
 // Returns the zone of an atom whose reference atom is at `reference`; -1 if this rank does not need it.
@@ -41,11 +41,12 @@ __device__ inline int zone_of(const GpuCell& cell, const Vec3<double>& nm_per_un
     for (int d = 0; d < 3; ++d)
     {
         if (!cell.is_divided(d)) { continue; }
-        offset[d] = cell.offset_at(d, reference[d]);
+        const int owner = static_cast<int>(__umulhi(reference[d], static_cast<std::uint32_t>(cell.cells[d])));
+        offset[d] = owner - cell.cell[d] + (owner < cell.cell[d] ? cell.cells[d] : 0);
         if (offset[d] > cell.pulses[d]) { return -1; }
         if (offset[d] == 0) { continue; }
         // The distance is measured from the farthest point where atoms of this cell may be.
-        const double units = static_cast<double>(ahead_of_border(cell, d, offset[d], x[d]) - cell.ahead[d][1]);
+        const double units = static_cast<double>(ahead_of_border(cell, d, offset[d], x[d]) - cell.width[d]);
         const double distance = fmax(0.0, units * nm_per_unit[d] - cell.overhang[d]);
         // In a tilted box, squares of distances from two faces do not add up. Only the larger distance is then a safe bound.
         distance2 = cell.is_tilted ? fmax(distance2, distance * distance) : distance2 + distance * distance;

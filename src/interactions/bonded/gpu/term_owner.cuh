@@ -4,11 +4,18 @@
 
 #include "state/gpu/cell.hpp"
 #include "state/gpu/view.cuh"
-#include "state/gpu/zones.cuh"
 
 #include <cstdint>
 
 namespace parhelion {
+
+// Returns the coordinate of an atom in a zone `offset` cells ahead, measured from the middle of the
+// rank's own cell in the unrolled box. It is that of the atom's image nearest to its owner's cell.
+__device__ inline std::int64_t unrolled_by_owner(const GpuCell& cell, int d, int offset, std::uint32_t x)
+{
+    const std::uint32_t ahead = static_cast<std::uint32_t>(offset) * cell.width[d];
+    return static_cast<std::int64_t>(ahead) + static_cast<std::int32_t>(x - (cell.lower[d] + cell.width[d] / 2 + ahead));
+}
 
 // Returns whether the term belongs to this rank. `slot` has the slots of all atoms of the term; all must be on this rank.
 template <class N>
@@ -22,7 +29,7 @@ __device__ bool is_mine(const GpuCell& cell, const GpuView<N>& state, const std:
         for (int a = 0; a < atoms; ++a)
         {
             const int offset = cell.offset_of(state.zone(slot[a]), d);
-            const std::int64_t x = gpu_zones::ahead_of_border(cell, d, offset, state.leading_bits(slot[a])[d]);
+            const std::int64_t x = unrolled_by_owner(cell, d, offset, state.leading_bits(slot[a])[d]);
             least_offset = min(least_offset, offset);
             low = x < low ? x : low, high = x > high ? x : high;
         }
