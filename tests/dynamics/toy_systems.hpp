@@ -8,6 +8,7 @@
 #include "support/particles.hpp"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <random>
 #include <string>
 #include <vector>
@@ -80,7 +81,7 @@ inline ToyMolecule carbon_with_hydrogens(int hydrogens)
     for (int h = 1; h <= hydrogens; ++h)
     {
         const Vec3<double> corners[] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
-        m.type.atoms.push_back(toy_atom("H" + std::to_string(h), h == 2 ? 2.014 : 1.008));
+        m.type.atoms.push_back(toy_atom(fmt::format("H{}", h), h == 2 ? 2.014 : 1.008));
         m.x.push_back((0.109 / std::sqrt(3.0)) * corners[h - 1]);
         constrain(m, 0, h);
     }
