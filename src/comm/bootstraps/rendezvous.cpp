@@ -122,7 +122,7 @@ void Rendezvous::throw_if_failed(const std::string& before) const
     if (failure_) { throw PeerAborted(before + failure_->text); }
 }
 
-std::string Rendezvous::host() const { return is_host() ? options_.address.host : address_of(members_[0].stream.socket()).host; }
+std::string Rendezvous::host() const { return is_host() ? options_.address.host : own_host_; }
 
 void Rendezvous::end_by(const std::exception_ptr& error)
 {

@@ -69,6 +69,7 @@ Rendezvous::Rendezvous(const RendezvousOptions& options) : options_(options), wa
         return;
     }
     join();
+    own_host_ = address_of(members_[0].stream.socket()).host; // later the thread may close this socket
     thread_.start([this] { run(); });
     try
     {
