@@ -11,13 +11,14 @@
 //   nonlocal         X ─┬ L with halo atoms ─┬ F ─ T ──────────┘
 //   bonded              └ B with halo atoms ─┘
 //
-// In a step that repartitions, the bonded branch does all of B. It also finds the terms and groups of home atoms, and
-// on it ranks agree on their halos. Sends are queued first, waits for other ranks last. Thread blocks of the branches
-// nonlocal and bonded have priority, unless the GPU has so many atoms that halo forces return in time anyway. Blocks
-// of the mesh branch always have priority, as its kernels are short and depend on each other. Ranks synchronize by
-// signals alone, which kernels set and await. A lone rank has no halo, and no X, F and G. The mesh is computed in
-// stages. Each stage waits until all ranks have finished the stage before. If the mesh takes halo atoms, M comes
-// after X, and F after M. If the update kernel exchanges the halo, U adds returned forces and sends the positions of
+// In a step that repartitions, the bonded branch does all of B. It also finds the terms and groups of home atoms,
+// and on it ranks agree on their halos. Sends are queued first, waits for other ranks last. Thread blocks of the
+// branches nonlocal and bonded have priority, unless the GPU has so many atoms that halo forces return in time
+// anyway. Blocks of the mesh branch always have priority, as its kernels are short and depend on each other. Ranks
+// synchronize by signals alone, which kernels set and await. A lone rank has no halo, and no X, F and G. The mesh
+// is computed in stages. Each stage waits until all ranks have finished the stage before. If the mesh takes halo
+// atoms, M comes after X, and F after M; the background branch then also checks that each rank has the atoms of
+// its part of the mesh. If the update kernel exchanges the halo, U adds returned forces and sends the positions of
 // the next step. That step then has no X, and F only sends; U may begin beside F (begins_during_return).
 //
 // Each rank runs this program. Ranks whose work one thread queues meet at all_are_here (rank_program.hpp):
