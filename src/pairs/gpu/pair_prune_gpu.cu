@@ -257,6 +257,7 @@ __global__ void PARHELION_LAUNCH_BOUNDS(32 * warps, 32 / warps)
     if (threadIdx.x == 0) { s.kept = 0, s.cost = 0; }
     const std::uint32_t of_lane =
         row.exact != 0 ? prune_row<N, true, tilted>(a, xq, row, frame, s) : prune_row<N, false, tilted>(a, xq, row, frame, s);
+    let_next_kernel_begin(); // the one that cuts shares: its blocks are at their places when the last row is pruned
     const std::uint32_t of_warp = sum_of_lanes(of_lane);
     if (threadIdx.x % 32 == 0) { atomic_add(&s.cost, of_warp); }
     __syncthreads();
