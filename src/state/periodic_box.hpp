@@ -41,8 +41,12 @@ public:
         edges_ = edges;
         unit_ = unit * edges;
         for (int d = 0; d < 3; ++d) { inverse_diagonal_[d] = 1.0 / edges.diagonal()[d]; }
-        const double least_height = edges.least_height();
-        sure2_ = edges.is_rectangular() ? std::numeric_limits<double>::infinity() : 0.25 * least_height * least_height;
+        sure2_ = std::numeric_limits<double>::infinity();
+        if (!edges.is_rectangular()) // a branch, as kernels that move atoms have no time for the roots and divisions of heights
+        {
+            const double least_height = edges.least_height();
+            sure2_ = 0.25 * least_height * least_height;
+        }
     }
     PARHELION_HD const Box<double>& edges() const { return edges_; }
     // Returns the box of one unit of the fixed-point fractions, nm: difference(a, b) = nm_per_unit().to_nm(Signed(a - b)).
