@@ -59,6 +59,14 @@ def missing(what):
     pytest.skip(f"{what} is missing")
 
 
+IS_NIGHT = os.environ.get("PARHELION_TEST_ALL") == "1"
+
+
+def by_night(*values, marks=()):
+    """A case that a change does not run: with $PARHELION_TEST_ALL=1 alone."""
+    return pytest.param(*values, marks=[pytest.mark.skipif(not IS_NIGHT, reason="by night"), *marks])
+
+
 def command(*options, structure=DATA / "conf.gro", topology=DATA / "topol.top"):
     program = os.environ.get("PARHELION_PROGRAM")
     if program is None:

@@ -7,12 +7,12 @@ standard errors are passed by chance in 7e-6 of Gaussian draws; with errors unde
 hundred for the twenty comparisons here. What the tests can see is part of them: each is repeated with a wrong expectation.
 """
 import functools
-import os
 
 import numpy as np
 import pytest
 
 from ensembles import degrees_of_freedom, drift, kinetic_energy_distances, kinetic_energy_p_value, mean_and_error, slope_distance
+from runs import IS_NIGHT
 from simulation import ARGON, WATER, Box, argon, pressure_coupling, run, temperature_coupling, water
 
 LIMIT = 4.5  # standard errors
@@ -29,10 +29,9 @@ THERMOSTATS = {
     "sd": {**temperature_coupling("sd", TEMPERATURES[0], 0.5), "comm-mode": "None"},
 }
 BAROSTATS = {"C-rescale": 0.5, "Parrinello-Rahman": 1.0}  # tau-p, ps
-ALL = os.environ.get("PARHELION_TEST_ALL") == "1"
-if not ALL:
+if not IS_NIGHT:
     THERMOSTATS, BAROSTATS = {"v-rescale": BATH}, {"C-rescale": 0.5}
-by_night = pytest.mark.skipif(not ALL, reason="$PARHELION_TEST_ALL is not 1")
+by_night = pytest.mark.skipif(not IS_NIGHT, reason="$PARHELION_TEST_ALL is not 1")
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +146,7 @@ def test_barostats_agree_on_the_volume_and_reach_their_pressure(at_pressure, pre
 
 def test_conserved_energy_counts_what_baths_and_pistons_exchange(at_volume, at_pressure, at_lateral_pressure):
     runs = [at_volume(thermostat) for thermostat in THERMOSTATS] + [at_pressure(b, p) for b in BAROSTATS for p in PRESSURES]
-    runs += [at_lateral_pressure(p) for p in PRESSURES if ALL]
+    runs += [at_lateral_pressure(p) for p in PRESSURES if IS_NIGHT]
     for frames in runs:
         slope, error = drift(frames, TEMPERATURES[0])
         assert abs(slope) < 0.1 and error < 0.05  # kT/ns/atom; the baths exchange that much in a hundredth of a picosecond

@@ -18,13 +18,9 @@ from gpu_processes import BEYOND_NVLINK, GPUS, NVSHMEM, needs_nvshmem, outputs
 from gpu_runs import PME, RUN, generated
 from launchers import ends, launch
 from processes import DEADLINE, EITHER_STOPPED, KILLED, children, expect_end, wait_until
-from runs import command, folder_with, run
+from runs import by_night, command, folder_with, run
 
 pytestmark = pytest.mark.skipif(GPUS == 0, reason="needs a GPU")
-
-
-def by_night(*values):
-    return pytest.param(*values, marks=pytest.mark.skipif(os.environ.get("PARHELION_TEST_ALL") != "1", reason="by night"))
 
 
 # Two pair lists, so that a repartition is between steps. Kernels take seconds on a CPU.
@@ -59,13 +55,13 @@ def pme_in_one(tmp_path_factory):
 
 NICS = ["--transport", "nic-emulation", "--nodes"]
 CASES = [
-    ["--gpus", 1, "--ranks", 2],
+    by_night(["--gpus", 1, "--ranks", 2]),
     ["--gpus", 2],
     ["--gpus", 2, "--ranks", 4],
-    ["--gpus", 2, "--halo", "staged-fused"],
+    by_night(["--gpus", 2, "--halo", "staged-fused"]),
     by_night(["--gpus", 1, *NICS, "2x1"]),
     ["--gpus", 2, *NICS, "2x2"],
-    ["--gpus", 1, *NICS, "4x1", "--nic-latency", 30],
+    by_night(["--gpus", 1, *NICS, "4x1", "--nic-latency", 30]),
 ]
 
 
@@ -78,7 +74,7 @@ def test_outputs_are_those_of_one_process(in_one, tmp_path, options):
 
 @pytest.mark.parametrize("method,more", [
     ("shared", []),
-    ("bricks", []),
+    by_night("bricks", []),
     ("gathered", []),
     by_night("shared", [*NICS, "2x1"]),
     ("bricks", [*NICS, "2x1"]),
@@ -175,11 +171,16 @@ def test_halos_of_the_host_are_refused(tmp_path):
 
 
 IN_TWO = ["--gpus", GPUS, "--ranks", 2, "--processes", 2]
-EITHER_WAY = [pytest.param(IN_TWO, id="peer"), pytest.param([*BEYOND_NVLINK, "2x1", "--processes", 2], id="beyond NVLink", marks=needs_nvshmem)]
+IN_TWO_BEYOND_NVLINK = [*BEYOND_NVLINK, "2x1", "--processes", 2]
+EITHER_WAY = [pytest.param(IN_TWO, id="peer"), pytest.param(IN_TWO_BEYOND_NVLINK, id="beyond NVLink", marks=needs_nvshmem)]
 
 
-@pytest.mark.parametrize("options", EITHER_WAY)
-@pytest.mark.parametrize("victim", [0, 1])
+@pytest.mark.parametrize("victim,options", [
+    (0, IN_TWO),
+    by_night(1, IN_TWO),
+    pytest.param(1, IN_TWO_BEYOND_NVLINK, marks=needs_nvshmem),
+    by_night(0, IN_TWO_BEYOND_NVLINK, marks=[needs_nvshmem]),
+], ids=str)
 def test_a_killed_process_is_named(tmp_path, victim, options):
     folder = folder_with(RUN, tmp_path)
     process = start(folder, *options)

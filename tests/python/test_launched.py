@@ -15,12 +15,12 @@ import time
 import pytest
 
 from launchers import AT_ONCE, DEADLINE, FAR, ends, launch, wait_until_begun
-from runs import RUN, assert_same_outputs, folder_with, run, step_reached
+from runs import RUN, assert_same_outputs, by_night, folder_with, run, step_reached
 
 LOST = r"E601 The process of rank {} on \S+ has (ended, or its connection is lost|been silent for [\d.]+ s)\."
 
 
-@pytest.mark.parametrize("options", [[2], [3, "--ranks", 4, "--halo", "staged-fused"], [3, "--grid", "1x1x3", "--halo", "staged-host"]], ids=str)
+@pytest.mark.parametrize("options", [by_night([2]), [3, "--ranks", 4, "--halo", "staged-fused"], [3, "--grid", "1x1x3", "--halo", "staged-host"]], ids=str)
 def test_outputs_are_those_of_one_process(in_one, tmp_path, options):
     folder = folder_with(RUN, tmp_path)
     assert "".join(ends(launch(folder, *options, timeout=f"{FAR}s"))) == ""

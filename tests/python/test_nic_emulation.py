@@ -11,7 +11,7 @@ import re
 import pytest
 
 from launchers import ends, launch
-from runs import NICS, RUN, assert_same_outputs, folder_with, run
+from runs import NICS, RUN, assert_same_outputs, by_night, folder_with, run
 
 
 def without_note(said):
@@ -19,11 +19,11 @@ def without_note(said):
 
 
 @pytest.mark.parametrize("options", [
-    ["--nodes", "2x1"],
+    by_night(["--nodes", "2x1"]),
     ["--nodes", "2x4", "--halo", "staged-fused"],
     ["--nodes", "4x2", "--halo", "staged-host", "--nic-latency", 20, "--nic-bandwidth", 0.5],
-    ["--nodes", "8x1", "--grid", "1x2x4", "--nic-latency", 0],
-    ["--nodes", "2x2", "--processes", 2],
+    by_night(["--nodes", "8x1", "--grid", "1x2x4", "--nic-latency", 0]),
+    by_night(["--nodes", "2x2", "--processes", 2]),
     ["--nodes", "4x1", "--processes", 2, "--grid", "1x2x2"],
 ], ids=str)
 def test_outputs_are_those_of_one_process(in_one, tmp_path, options):

@@ -14,14 +14,14 @@ import time
 import pytest
 
 from processes import AT_ONCE, DEADLINE, EITHER_STOPPED, KILLED, all_begun, children, expect_end, is_running, start, wait_until
-from runs import RUN, assert_same_outputs, folder_with, run, step_reached, stop_early
+from runs import RUN, assert_same_outputs, by_night, folder_with, run, step_reached, stop_early
 
 
 @pytest.mark.parametrize("options", [
-    ["--processes", 2],
+    by_night(["--processes", 2]),
     ["--processes", 2, "--ranks", 4, "--halo", "staged-fused"],
     ["--processes", 3, "--grid", "1x2x2", "--halo", "staged-host"],
-    ["--processes", 8],
+    by_night(["--processes", 8]),
 ], ids=str)
 def test_outputs_are_those_of_one_process(in_one, tmp_path, options):
     folder = folder_with(RUN, tmp_path)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from launchers import AT_ONCE, DEADLINE, FAR, ends, wait_until_begun
-from runs import RUN, assert_same_outputs, command, folder_with, run
+from runs import RUN, assert_same_outputs, by_night, command, folder_with, run
 from two_hosts import NETWORK
 
 
@@ -24,7 +24,7 @@ def expect_mpi(launcher):
         pytest.skip(f"{launcher} or {plugin.name} is not here")
 
 
-@pytest.mark.parametrize("transport", ["mpi", "mpi-rma"])
+@pytest.mark.parametrize("transport", [by_night("mpi"), "mpi-rma"])
 def test_outputs_by_mpi_are_those_of_one_process(hosts, tmp_path, transport):
     expect_mpi("mpirun.mpich")
     folders = [folder_with(RUN.replace("nsteps = 400", "nsteps = 60"), tmp_path / name) for name in ["one", "two"]]
@@ -43,7 +43,7 @@ def test_an_mpi_without_put_between_hosts_is_refused(hosts, tmp_path):
     assert "E601 Transport mpi-rma cannot begin: it has no MPI_Put between these processes; use --transport mpi." in result.stderr
 
 
-@pytest.mark.parametrize("rate", [None, "100mbit"])
+@pytest.mark.parametrize("rate", [by_night(None), "100mbit"])
 def test_outputs_are_those_of_one_process(hosts, tmp_path, rate):
     folders = [folder_with(RUN, tmp_path / name) for name in ["one", "two"]]
     run(folders[0], "-q", "--threads", 1)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ensembles import drift
-from runs import missing, outputs, run as run_program
+from runs import by_night, missing, outputs, run as run_program
 from simulation import PME, Box, WATER, face_centred, run, write_gro
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sites"
@@ -180,7 +180,7 @@ def four_site_water(folder):
     return box
 
 
-@pytest.mark.parametrize("coulomb", [{}, PME], ids=["reaction_field", "pme"])
+@pytest.mark.parametrize("coulomb", [by_night({}), PME], ids=["reaction_field", "pme"])
 def test_four_site_water_keeps_its_energy_and_temperature(tmp_path, coulomb):
     box = four_site_water(tmp_path)
     start = {"continuation": "no", "gen-vel": "yes", "gen-temp": 300, "gen-seed": 1, "rcoulomb": 0.8, "rvdw": 0.8, "vdw-modifier": "Force-switch", "rvdw-switch": 0.6,
