@@ -26,7 +26,7 @@ project(sharing LANGUAGES NONE)
 enable_testing()
 include({REPOSITORY}/tests/skips.cmake)
 function(takes gpus number seconds)
-  parhelion_gpu_test(NAME on_${{gpus}}_${{number}} LABEL cuda TIMEOUT 60 GPUS ${{gpus}}
+  parhelion_gpu_test(NAME on_${{gpus}}_${{number}} LABEL cuda TIMEOUT 60 GPUS ${{gpus}} ${{ARGN}}
     COMMAND {sys.executable} ${{CMAKE_SOURCE_DIR}}/takes.py on_${{gpus}}_${{number}} ${{CMAKE_SOURCE_DIR}}/log ${{seconds}})
 endfunction()
 """
@@ -34,10 +34,10 @@ endfunction()
 
 @pytest.fixture
 def project(tmp_path):
-    def made(entries, seconds=0.2):
+    def made(entries, seconds=0.2, more=""):
         (tmp_path / "takes.py").write_text(TAKES)
         calls = [f"takes({gpus} {k} {seconds})\n" for gpus, number in entries.items() for k in range(number)]
-        (tmp_path / "CMakeLists.txt").write_text(PROJECT + "".join(calls))
+        (tmp_path / "CMakeLists.txt").write_text(PROJECT + "".join(calls) + more)
         subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build"], check=True, capture_output=True)
         return tmp_path
 
@@ -66,6 +66,13 @@ def test_entries_of_several_gpus_have_them_alone_and_four_of_one_share_it(projec
         for name in names:
             beside = [n for s, e, others, n in uses if name in others and s <= start < e]  # itself, too
             assert beside == [number] if number > 1 else len(beside) <= 4 and set(beside) == {1}, name
+
+
+def test_entries_of_most_gpus_start_first_and_of_these_the_longest(project):
+    folder = project({1: 4, 2: 1}, more="takes(1 long 0.2 SECONDS 90)\ntakes(1 longest 0.2 SECONDS 100)\n")
+    run = begin(folder, 2)
+    starts = re.findall(r"Start +\d+: (\S+)", run.communicate()[0])
+    assert starts[:3] == ["on_2_0", "on_1_longest", "on_1_long"] and len(starts) == 7
 
 
 def test_a_run_that_was_cut_is_counted(project):
