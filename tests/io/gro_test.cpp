@@ -104,10 +104,13 @@ TEST_F(GroTest, text_behind_the_columns_is_a_remark)
         EXPECT_EQ(read(file("", remark)).first_remark, 4);
         const GroFile moving = read(file(velocity + remark, velocity + remark));
         EXPECT_EQ(moving.v[1], (Vec3<double>{0.1, -0.2, 0.3}));
+        EXPECT_EQ(moving.first_remark, 3);
+        EXPECT_EQ(read(file(velocity, velocity + remark)).first_remark, 4);
         EXPECT_EQ(read(file("", "", "3 3 3" + std::string(" ; box"))).box, (Vec3<double>{3, 3, 3}));
     }
     EXPECT_EQ(read(file("", "", "3 3 3 0 0 0 0 0 0 ; box")).first_remark, 5);
     EXPECT_EQ(read(file("", "")).first_remark, 0);
+    EXPECT_EQ(read(file(velocity + " \r", velocity)).first_remark, 0);
     expect_error(file(velocity, " ; a remark"), "E170", 4, "some atoms only");
     expect_error(file("  0.5", ""), "E170", 3, "incomplete");
     expect_error(file(" ; 1 2 3 4 5 6 7 8 9", ""), "E170", 3, "not a finite number");

@@ -48,6 +48,7 @@ private:
     void read_columns(std::string_view first_atom);
     void read_atom(std::string_view line);
     bool has_velocity(std::string_view line);
+    void note_remark(std::string_view line, std::size_t end_of_columns);
     double number(std::string_view line, std::size_t column) const;
     void read_box();
     [[noreturn]] void fail(const std::string& message) const
@@ -110,8 +111,14 @@ bool GroReader::has_velocity(std::string_view line)
     {
         if (reads_as_number(line.substr(column, width_))) { return true; }
     }
-    if (result_.first_remark == 0) { result_.first_remark = line_; }
+    note_remark(line, end);
     return false;
+}
+
+void GroReader::note_remark(std::string_view line, std::size_t end_of_columns)
+{
+    if (result_.first_remark > 0 || line.size() <= end_of_columns || trimmed(line.substr(end_of_columns)).empty()) { return; }
+    result_.first_remark = line_;
 }
 
 // Returns the number in the columns from `column` on, which are `width_`.
@@ -177,6 +184,7 @@ void GroReader::read_atom(std::string_view line)
     if (!velocities_) { return; }
     if (line.size() < first_column + 5 * width_ + 1) { fail("the velocity is incomplete. Complete the line."); }
     result_.v.push_back(triple(first_column + 3 * width_));
+    note_remark(line, first_column + 6 * width_);
 }
 
 void GroReader::read_box()
