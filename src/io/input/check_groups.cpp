@@ -124,6 +124,7 @@ private:
                 if (taken[static_cast<std::size_t>(atom)])
                 {
                     const std::string& other = **std::ranges::find_if(names, [&](const auto* n) { return holds(*n, atom); });
+                    if (other == *name) { fail("E154", key, key + (" names " + *name) + " twice. Remove one of the two."); }
                     fail("E154", key,
                          system_.topology.describe(atom) + " is in more than one group of " + key + ", " + other + " and " +
                              *name + ". Each atom may be in one only.");
