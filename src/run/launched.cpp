@@ -61,10 +61,7 @@ LaunchedRun::LaunchedRun(const RunRequest& request, const Launch& launch, const 
     const char* const given = own_environment()("PARHELION_SECRET_FILE");
     const std::string path = given != nullptr ? given : request.output.prefix + ".secret";
     std::optional<SecretFile> made; // the file exists until all processes have met
-    if (given != nullptr && !read_secret(path))
-    {
-        throw SystemError(fmt::format("There is no secret {}, which PARHELION_SECRET_FILE names.", path));
-    }
+    if (given != nullptr) { read_given_secret(path); }
     RendezvousOptions meeting;
     meeting.ranks = shares.ranks;
     meeting.here = ranks_of_process(launch.process, shares);

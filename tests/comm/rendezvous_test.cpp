@@ -393,6 +393,31 @@ TEST_F(Secrets, are_read_from_files_of_their_owner_alone)
     EXPECT_FALSE(read_secret(path));
 }
 
+TEST_F(Secrets, that_are_named_are_there_and_count_to_their_last_character)
+{
+    const auto refused = [&] {
+        try
+        {
+            read_given_secret(path);
+            return std::string();
+        }
+        catch (const SystemError& error)
+        {
+            return std::string(error.what());
+        }
+    };
+    EXPECT_THAT(refused(), HasSubstr("There is no secret " + path.string()));
+    write("");
+    EXPECT_THAT(refused(), HasSubstr("is empty. Write 16 characters or more into it."));
+    const std::string most(longest_secret - 1, 'a');
+    write(most + "b");
+    const Secret first = read_given_secret(path);
+    write(most + "c");
+    EXPECT_FALSE(first.has_signed(read_given_secret(path).sign("text"), "text"));
+    write(most + "bb");
+    EXPECT_THAT(refused(), HasSubstr("has more than 4096 characters"));
+}
+
 TEST_F(Secrets, of_a_run_that_waits_are_left_alone)
 {
     std::optional<SecretFile> first(path);

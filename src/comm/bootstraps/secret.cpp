@@ -93,13 +93,27 @@ std::optional<Secret> read_secret(const std::filesystem::path& path)
                                       "the user who runs, and chmod 600.",
                                       path.string()));
     }
-    std::array<char, 4096> text;
+    std::array<char, longest_secret + 1> text;
     const ssize_t bytes = ::read(file.get(), text.data(), text.size());
     if (bytes < 0) { fail("read", path); }
+    if (bytes > static_cast<ssize_t>(longest_secret))
+    {
+        throw SystemError(fmt::format("The secret {} has more than {} characters (the rest would not count, so that another file "
+                                      "could have the same secret). Name a shorter file.",
+                                      path.string(), longest_secret));
+    }
     if (bytes == 0) { return std::nullopt; }
     std::string_view secret(text.data(), static_cast<std::size_t>(bytes));
     while (!secret.empty() && secret.back() == '\n') { secret.remove_suffix(1); }
     return Secret(secret);
+}
+
+Secret read_given_secret(const std::filesystem::path& path)
+{
+    if (std::optional<Secret> secret = read_secret(path)) { return *std::move(secret); }
+    const bool is_there = std::filesystem::exists(path);
+    throw SystemError(fmt::format("{} {}, which PARHELION_SECRET_FILE names{}.", is_there ? "The secret" : "There is no secret",
+                                  path.string(), is_there ? ", is empty. Write 16 characters or more into it" : ""));
 }
 
 namespace {

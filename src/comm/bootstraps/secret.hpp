@@ -35,9 +35,14 @@ private:
 
 Nonce make_nonce();
 
-// Returns the secret in a file, or nothing if there is no such file or it is empty. Throws SystemError unless only this user
-// may read the file, or if the path is a symbolic link of another user.
+constexpr std::size_t longest_secret = 4096; // characters of a file that has a secret
+
+// Returns the secret in a file, or nothing if there is no such file or it is empty, as while it is being written. Throws
+// SystemError unless only this user may read the file, if the path is a symbolic link of another user, or if the file is too
+// long.
 std::optional<Secret> read_secret(const std::filesystem::path& path);
+// Does the same for the file that PARHELION_SECRET_FILE names. Throws SystemError also if there is no such file or it is empty.
+Secret read_given_secret(const std::filesystem::path& path);
 
 // Writes a new secret to a file that only its owner may read; the destructor removes the file. Replaces the secret of a run
 // that has ended. Throws SystemError, also if the file is used by a run that still waits for its ranks; such a file is kept.

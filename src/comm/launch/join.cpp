@@ -200,6 +200,7 @@ std::shared_ptr<Rendezvous> join(const Launch& launch, std::chrono::nanoseconds 
                            launch.launcher, launch.address.text()));
     }
     const std::filesystem::path path = given != nullptr ? given : secret_of_host(launch.address.port);
+    if (given != nullptr) { read_given_secret(path); }
     std::optional<SecretFile> made; // kept until all processes have met
     options.secret = [&] {
         if (launch.process == 0 && given == nullptr) { made.emplace(path); }
