@@ -96,5 +96,6 @@ TEST(Plugin, that_is_missing_is_an_error_that_says_where_it_was_looked_for)
     {
         EXPECT_THAT(error.what(), testing::HasSubstr("libparhelion_nowhere.so is neither beside the program nor in"));
         EXPECT_THAT(error.what(), testing::HasSubstr("libparhelion_elsewhere.so is neither beside the program nor in"));
+        EXPECT_THAT(error.what(), testing::ContainsRegex("put the file there\\. lib.*put the file there\\.$"));
     }
 }

@@ -26,8 +26,8 @@ std::string path_of(const std::string& file)
     {
         if (std::filesystem::exists(path)) { return path; }
     }
-    throw SystemError(fmt::format("{} is neither beside the program nor in {}: it was not built, as it needs the headers of its "
-                                  "library",
+    throw SystemError(fmt::format("{} is neither beside the program nor in {} (a build without the headers of its library leaves "
+                                  "it out). Install these headers and build again, or put the file there.",
                                   file, (folder.parent_path() / "lib").string()));
 }
 
@@ -42,9 +42,14 @@ void* symbol_of_plugin(const std::string& file, const std::vector<std::string>& 
     {
         if (library == nullptr) { library = open_object(each, RTLD_GLOBAL, why); }
     }
-    if (library == nullptr) { throw SystemError(fmt::format("The library that {} needs cannot be opened: {}", file, why)); }
+    if (library == nullptr)
+    {
+        throw SystemError(fmt::format("The library that {} needs cannot be opened: {}. Install it, or add its folder to "
+                                      "LD_LIBRARY_PATH.",
+                                      file, why));
+    }
     void* const plugin = open_object(path, RTLD_LOCAL, why);
-    if (plugin == nullptr) { throw SystemError(fmt::format("{} cannot be opened: {}", path, why)); }
+    if (plugin == nullptr) { throw SystemError(fmt::format("{} cannot be opened: {}.", path, why)); }
     void* const symbol = dlsym(plugin, name);
     if (symbol == nullptr)
     {
