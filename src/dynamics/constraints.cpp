@@ -176,7 +176,7 @@ template <class N, class T>
 void gather(const LincsGroup& group, std::int32_t first_atom, const ParticleState<N>& state, const ClusterArray<T>& vectors,
             double scale, LincsWork& work)
 {
-    work.resize(group);
+    work.make_room(group);
     const auto slot = [&](int i) {
         return static_cast<std::size_t>(state.slot_of_global[static_cast<std::size_t>(first_atom + group.atoms[i])]);
     };
@@ -202,10 +202,10 @@ void scatter(const LincsGroup& group, std::int32_t first_atom, const ParticleSta
 }
 
 // Returns the tensor r (x) f of the forces along bonds that cause the displacements by the multipliers in a step of dt.
-Mat3<double> pull_of_constraints(const LincsWork& work, double dt)
+Mat3<double> pull_of_constraints(const LincsGroup& group, const LincsWork& work, double dt)
 {
     Mat3<double> pull;
-    for (std::size_t i = 0; i < work.reference.size(); ++i)
+    for (std::size_t i = 0; i < group.bonds.size(); ++i)
     {
         const Vec3<double> force_on_a = (-work.multiplier[i] / (dt * dt)) * work.direction[i];
         pull += outer(work.reference[i], force_on_a);
@@ -234,7 +234,7 @@ void check_and_tally(const LincsGroup& group, std::int32_t first_atom, const Lin
         }
         if (virial == Virial::Compute) { result.deviation_squares += to_sum<ScalarSum<N>>(deviation_square(deviation)); }
     }
-    if (virial == Virial::Compute) { add_virial(result, pull_of_constraints(work, dt)); }
+    if (virial == Virial::Compute) { add_virial(result, pull_of_constraints(group, work, dt)); }
 }
 
 template <class N>
@@ -414,7 +414,7 @@ ConstraintResult<N> Constraints::project(CpuQueue& queue, const ConstraintAssign
                                     type.name, first, last, first_atom + first, first_atom + last));
                 }
                 scatter(group, first_atom, state, 1, work, vectors);
-                if (virial == Virial::Compute) { add_virial(result, pull_of_constraints(work, 1)); }
+                if (virial == Virial::Compute) { add_virial(result, pull_of_constraints(group, work, 1)); }
             });
         results[static_cast<std::size_t>(thread)] = result;
     });

@@ -114,7 +114,7 @@ double coupled_sum(const LincsGroup& group, const LincsWork& work, const std::ve
 void solve_and_move(const LincsGroup& group, int order, LincsWork& work)
 {
     const std::size_t n = group.bonds.size();
-    work.solution = work.rhs;
+    for (std::size_t i = 0; i < n; ++i) { work.solution[i] = work.rhs[i]; }
     for (int power = 1; power <= order; ++power)
     {
         for (std::size_t i = 0; i < n; ++i)
@@ -130,13 +130,11 @@ void solve_and_move(const LincsGroup& group, int order, LincsWork& work)
 // Solves (1 - A) y = work.rhs by Gauss-Seidel sweeps, and moves the atoms.
 void relax_and_move(const LincsGroup& group, int sweeps, LincsWork& work)
 {
-    work.solution = work.rhs;
+    const std::size_t n = group.bonds.size();
+    for (std::size_t i = 0; i < n; ++i) { work.solution[i] = work.rhs[i]; }
     for (int sweep = 0; sweep < sweeps; ++sweep)
     {
-        for (std::size_t i = 0; i < work.rhs.size(); ++i)
-        {
-            work.solution[i] = work.rhs[i] + coupled_sum(group, work, work.solution, i);
-        }
+        for (std::size_t i = 0; i < n; ++i) { work.solution[i] = work.rhs[i] + coupled_sum(group, work, work.solution, i); }
     }
     move_by_solution(group, work);
 }
@@ -144,7 +142,7 @@ void relax_and_move(const LincsGroup& group, int sweeps, LincsWork& work)
 // Moves the atoms back to their unconstrained positions.
 void take_back(const LincsGroup& group, LincsWork& work)
 {
-    for (std::size_t i = 0; i < work.solution.size(); ++i) { work.solution[i] = -work.multiplier[i] / group.weight[i]; }
+    for (std::size_t i = 0; i < group.bonds.size(); ++i) { work.solution[i] = -work.multiplier[i] / group.weight[i]; }
     move_by_solution(group, work);
 }
 
@@ -154,11 +152,11 @@ void take_back(const LincsGroup& group, LincsWork& work)
 void solve_by_conjugate_gradients(const LincsGroup& group, LincsWork& work)
 {
     const std::size_t n = group.bonds.size();
-    std::vector<double>& residual = work.rhs;
+    double* const residual = work.rhs.data();
     std::vector<double> product(n);
-    std::fill(work.solution.begin(), work.solution.end(), 0.0);
-    work.next = residual; // search direction
-    double square = std::inner_product(residual.begin(), residual.end(), residual.begin(), 0.0);
+    std::fill_n(work.solution.begin(), n, 0.0);
+    std::copy_n(residual, n, work.next.begin()); // search direction
+    double square = std::inner_product(residual, residual + n, residual, 0.0);
     const double enough = 1e-24 * square;
     for (std::size_t k = 0; k < 10 * n && square > enough; ++k)
     {
@@ -222,13 +220,13 @@ std::vector<LincsGroup> make_lincs_groups(const std::vector<LincsBond>& bonds, c
     return groups;
 }
 
-void LincsWork::resize(const LincsGroup& group)
+void LincsWork::grow(const LincsGroup& group)
 {
-    const std::size_t bonds = group.bonds.size();
+    const std::size_t bonds = std::max(group.bonds.size(), reference.size());
     for (auto* v : {&reference, &direction}) { v->resize(bonds); }
     for (auto* v : {&multiplier, &rhs, &next, &solution}) { v->resize(bonds); }
-    move.resize(group.atoms.size());
-    matrix.resize(group.coupled.size());
+    move.resize(std::max(group.atoms.size(), move.size()));
+    matrix.resize(std::max(group.coupled.size(), matrix.size()));
 }
 
 void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& work)
@@ -236,7 +234,7 @@ void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& wo
     const std::size_t n = group.bonds.size();
     const int order = series_order(group, settings);
     set_directions_and_matrix(group, work);
-    std::fill(work.multiplier.begin(), work.multiplier.end(), 0.0);
+    for (std::size_t i = 0; i < n; ++i) { work.multiplier[i] = 0; }
     // Makes the projection of each new bond on its old direction equal to the constraint's length.
     for (std::size_t i = 0; i < n; ++i)
     {
@@ -272,12 +270,13 @@ bool lincs_project(const LincsGroup& group, LincsWork& work)
     constexpr int most_refinements = 10;
     const std::size_t n = group.bonds.size();
     set_directions_and_matrix(group, work);
-    std::fill(work.multiplier.begin(), work.multiplier.end(), 0.0);
+    for (std::size_t i = 0; i < n; ++i) { work.multiplier[i] = 0; }
     double scale = 0;
-    for (const Vec3<double>& m : work.move)
+    for (std::size_t i = 0; i < group.atoms.size(); ++i)
     {
-        if (!std::isfinite(norm2(m))) { return true; } // not finite from the start; other checks report this
-        scale = std::max(scale, norm2(m));
+        const double square = norm2(work.move[i]);
+        if (!std::isfinite(square)) { return true; } // not finite from the start; other checks report this
+        scale = std::max(scale, square);
     }
     for (int refinement = 0; refinement <= most_refinements; ++refinement)
     {

@@ -90,7 +90,16 @@ struct LincsWork
     std::vector<Vec3<double>> direction;
     std::vector<double> matrix, rhs, next, solution;
 
-    void resize(const LincsGroup& group);
+    // Makes the arrays long enough for a group. They are not shortened, so only the entries of the group's bonds and atoms count.
+    void make_room(const LincsGroup& group)
+    {
+        const bool fits =
+            group.bonds.size() <= reference.size() && group.atoms.size() <= move.size() && group.coupled.size() <= matrix.size();
+        if (!fits) { grow(group); }
+    }
+
+private:
+    void grow(const LincsGroup& group);
 };
 
 // Constrains work.move and sets work.largest_deviation. The latter exceeds the tolerance if the series converges slowly

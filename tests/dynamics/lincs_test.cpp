@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace parhelion;
@@ -18,7 +19,7 @@ struct Cone
         std::vector<LincsBond> list;
         for (int i = 1; i <= bonds; ++i) { list.push_back({0, i, 1.0}); }
         groups = make_lincs_groups(list, std::vector<double>(static_cast<std::size_t>(bonds) + 1, 1.0));
-        work.resize(groups.at(0));
+        work.make_room(groups.at(0));
         for (int i = 0; i < bonds; ++i)
         {
             const double azimuth = 2 * 3.14159265358979 * i / bonds;
@@ -59,5 +60,31 @@ TEST(LincsProject, leaves_nothing_along_bonds_however_narrow_their_cone)
             for (const Vec3<double>& m : cone.work.move) { momentum -= m; }
             EXPECT_LT(norm(momentum), 1e-12); // only forces between atoms have acted
         }
+    }
+}
+
+// The next copy uses the same memory: a group is moved by the same bits after a larger one.
+TEST(Lincs, takes_nothing_over_from_a_larger_group)
+{
+    for (const bool projects : {false, true})
+    {
+        const Cone large(4, 1.0), small(2, 0.5);
+        LincsWork used = large.work, fresh = small.work;
+        const LincsGroup& group = small.groups.at(0);
+        const auto constrain = [&](const LincsGroup& of, LincsWork& work) {
+            if (projects) { ASSERT_TRUE(lincs_project(of, work)); }
+            else { lincs(of, {}, work); }
+        };
+        for (Vec3<double>& m : used.move) { m = 0.001 * m; }
+        for (Vec3<double>& m : fresh.move) { m = 0.001 * m; }
+        constrain(large.groups.at(0), used);
+        used.make_room(group);
+        std::copy(fresh.reference.begin(), fresh.reference.end(), used.reference.begin());
+        std::copy(fresh.move.begin(), fresh.move.end(), used.move.begin());
+        constrain(group, used);
+        constrain(group, fresh);
+        for (std::size_t i = 0; i < group.atoms.size(); ++i) { EXPECT_EQ(used.move[i], fresh.move[i]); }
+        for (std::size_t i = 0; i < group.bonds.size(); ++i) { EXPECT_EQ(used.multiplier[i], fresh.multiplier[i]); }
+        EXPECT_EQ(used.largest_deviation, fresh.largest_deviation);
     }
 }
