@@ -115,11 +115,12 @@ void compute_joint(const std::vector<JointDistance>& joint, std::span<const Term
     }
 }
 
-// Computes the terms of one kind and molecule type. It is not inlined, as otherwise the compiler would not inline the laws.
+// Computes the terms of one kind and molecule type. It is not inlined, and all that it calls is, as otherwise the compiler
+// would call the laws and the geometry for each term.
 template <int kind, Compute compute, bool tilted, class N, class Term>
-[[gnu::noinline]] void compute_kind(const std::vector<Term>& terms, std::span<const TermPlace> places, const double* tables,
-                                    const ParticleState<N>& state, ClusterArray<typename N::ForceSum>& forces,
-                                    EnergySums<N>& energies)
+[[gnu::noinline, gnu::flatten]] void compute_kind(const std::vector<Term>& terms, std::span<const TermPlace> places,
+                                                  const double* tables, const ParticleState<N>& state,
+                                                  ClusterArray<typename N::ForceSum>& forces, EnergySums<N>& energies)
 {
     constexpr InteractionRow row = interaction_table[kind];
     constexpr int n = row.atoms;
