@@ -155,6 +155,25 @@ void check_range([[maybe_unused]] const Topology& topology, [[maybe_unused]] con
 }
 
 template <class N>
+void check_resolution([[maybe_unused]] const Box<double>& box)
+{
+    if constexpr (sizeof(typename N::Fixed) == sizeof(std::uint32_t))
+    {
+        // Measured in a drop of water and ethanol, in boxes of 100 to 100 000 nm: rounding of positions changes forces by 1.8e-8
+        // of their root mean square per nm of the edge. At the limit that is as much as PME's usual error, 2e-4.
+        constexpr double longest = 10000, error_per_nm = 1.8e-8;
+        const Vec3<double> edges = box.edge_lengths();
+        const double edge = std::max({edges.x, edges.y, edges.z});
+        if (edge <= longest) { return; }
+        throw InputError("E256", {},
+                         fmt::format("an edge of the box is {:.6g} nm long, so that in mixed precision positions are rounded to "
+                                     "{:.2g} nm (forces would be off by {:.2g} %). Use --precision double, or a box of at most "
+                                     "{:g} nm.",
+                                     edge, edge / 4294967296.0, 100 * error_per_nm * edge, longest));
+    }
+}
+
+template <class N>
 void stop_if_beyond_range([[maybe_unused]] const Observables& o)
 {
     if constexpr (N::summation == Summation::Reproducible)
@@ -186,6 +205,7 @@ void stop_if_beyond_range([[maybe_unused]] const Observables& o)
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template std::optional<UnstableAtom> find_unstable_atom<N>(CpuQueue&, const ParticleState<N>&, double);                      \
     template std::string range_remark<N>(const std::vector<Vec3<double>>&, const EnergyVirial&);                                 \
+    template void check_resolution<N>(const Box<double>&);                                                                       \
     template void check_range<N>(const Topology&, const RunParameters&, const Box<double>&, const AtomGroups&);                  \
     template void stop_if_beyond_range<N>(const Observables&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

@@ -40,6 +40,10 @@ std::optional<UnstableAtom> find_unstable_atom(CpuQueue& queue, const ParticleSt
 template <class N>
 std::string range_remark(const std::vector<Vec3<double>>& forces, const EnergyVirial& energies);
 
+// Throws InputError E256 if an edge of the box, nm, is too long for the steps in which this policy stores positions.
+template <class N>
+void check_resolution(const Box<double>& box);
+
 // Reproducible sums wrap at 2.1e9, which limits the size of a system. The Coulomb energy reaches this value at
 // 160 million atoms of water and ethanol (13 kJ/mol an atom), or at five million atoms of rock salt (430). The
 // mass of a centre-of-mass group reaches it at eleven million atoms of gold. Other policies have no such limits.

@@ -85,6 +85,7 @@ Rank<N> RankRun<N>::make_rank()
                         setup_.system.topology);
     Mobility mobility = make_motion_groups(temperature_groups, setup_.system.topology).mobility;
     if (mobility.size() == static_cast<std::size_t>(temperature_groups.count)) { mobility.clear(); }
+    check_resolution<N>(setup_.system.box);
     check_range<N>(setup_.system.topology, setup_.parameters, setup_.system.box, com.groups);
     std::vector<double> dof =
         degrees_of_freedom(setup_.system.topology, setup_.parameters.com_mode, temperature_groups, com.groups);
