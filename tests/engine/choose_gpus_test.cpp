@@ -4,6 +4,8 @@
 #include "engine/choose_gpus.hpp"
 
 #include "base/error.hpp"
+#include "interactions/mesh/mesh_size.hpp"
+#include "mesh_exchange/mesh_setup.hpp"
 
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
@@ -212,6 +214,47 @@ TEST(GpuChoice, divides_a_box_with_a_mesh_where_shared_works)
     EXPECT_EQ(grid(given, true, tall), given.grid);
     EXPECT_EQ(grid(gpus, true, {2.5, 40, 40}), (std::array{1, 2, 1})); // slabs do not fit
     EXPECT_EQ(grid({}, false, tall), (std::array{1, 1, 1}));
+}
+
+// The whole default, of the mesh of a box to the way in which ranks share it: for boxes of other shapes and densities than those
+// of the series, cells are slabs along x and --pme auto is `shared` wherever several GPUs are taken, and the number of GPUs
+// is the one that is predicted to be fastest.
+TEST(GpuChoice, divides_meshes_of_other_shapes_where_shared_works_by_the_forecast)
+{
+    struct Shape
+    {
+        const char* name;
+        Vec3<double> box;     // nm
+        double atoms_per_nm3; // 100 in water
+        bool several;         // more than one GPU is faster
+    };
+    const Shape shapes[] = {{"elongated along z", {10, 10, 40}, 100, true},    {"elongated along y", {10, 40, 10}, 100, true},
+                            {"elongated along x", {40, 10, 10}, 100, true},    {"flat across z", {40, 40, 6}, 100, true},
+                            {"flat across x", {6, 40, 40}, 100, true},         {"dense", {14, 14, 14}, 300, true},
+                            {"thinner than cells", {2.5, 40, 40}, 100, false}, {"small", {5, 5, 5}, 100, false}};
+    RunParameters run;
+    run.coulomb = CoulombKind::Pme, run.mesh_spacing = 0.12;
+    for (const Shape& shape : shapes)
+    {
+        SCOPED_TRACE(shape.name);
+        MeshParameters mesh;
+        mesh.order = 4, mesh.points = mesh_size(run, shape.box);
+        MeshCells cells{.box = shape.box, .reach = 1.0, .ahead = 0.1, .may_fall_back = false};
+        const auto atoms = static_cast<std::int64_t>(shape.atoms_per_nm3 * shape.box.x * shape.box.y * shape.box.z);
+        const StepSize size{atoms, mesh.all_points(), slabs_can_share(mesh, cells)};
+        EXPECT_TRUE(size.mesh_prefers_slabs);
+        const GpuChoice chosen = choose_gpus(by_itself, host_of_h200(4), size, shape.box, criteria, timed(nvlink));
+        EXPECT_EQ(chosen.grid.cells, (std::array{chosen.gpus(), 1, 1}));
+        EXPECT_EQ(chosen.gpus() > 1, shape.several) << chosen.gpus();
+        cells.cells = chosen.grid.cells;
+        EXPECT_EQ(make_mesh_setup(mesh, MeshMethod::Auto, cells).method, MeshMethod::Shared);
+        const double taken = predicted_step(size, chosen.gpus(), HaloMethod::Direct);
+        for (const int gpus : {1, 2, 4})
+        {
+            const bool fits = gpus == 1 || shape.box.x > 2 * criteria.half_edge.x;
+            if (fits) { EXPECT_LE(taken, 1.05 * predicted_step(size, gpus, HaloMethod::Direct)) << gpus; }
+        }
+    }
 }
 
 TEST(GpuChoice, leaves_gpus_that_a_slower_halo_would_waste)
