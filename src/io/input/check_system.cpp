@@ -4,6 +4,7 @@
 #include "io/input/check.hpp"
 #include "io/input/excluded_pairs.hpp"
 #include "model/dependent_constraints.hpp"
+#include "model/ewald_error.hpp"
 #include "model/mesh_limits.hpp"
 #include "model/ties.hpp"
 
@@ -99,7 +100,7 @@ private:
     {
         if (p_.coulomb != CoulombKind::Pme) { return; }
         const int given[] = {p_.mesh_nx, p_.mesh_ny, p_.mesh_nz};
-        double in_all = 1;
+        double in_all = 1, widest = 0;
         for (int d = 0; d < 3; ++d)
         {
             const double points = given[d] > 0 ? given[d] : std::ceil(system_.box.edge_lengths()[d] / p_.mesh_spacing);
@@ -112,6 +113,7 @@ private:
                          number_text(p_.mesh_spacing), points, "xyz"[d], most_mesh_points, "xyz"[d]));
             }
             in_all *= points;
+            widest = std::max(widest, system_.box.edge_lengths()[d] / points);
         }
         if (in_all > most_points_of_mesh)
         {
@@ -121,6 +123,30 @@ private:
                      "fourier-nx, -ny and -nz.",
                      in_all, most_points_of_mesh));
         }
+        compare_with_mesh(widest);
+    }
+
+    // A low ewald-rtol makes the screening charges narrow. If the mesh is too coarse for them, forces become less accurate by it.
+    void compare_with_mesh(double spacing)
+    {
+        constexpr double much = 2, usual = 1e-5;
+        const auto error = [&](double tolerance) {
+            RunParameters other = p_;
+            other.ewald_tolerance = tolerance;
+            return ewald_force_error(p_.pme_order, ewald_beta(other), spacing, p_.coulomb_cutoff);
+        };
+        double best = p_.ewald_tolerance;
+        for (double tolerance = usual; tolerance > p_.ewald_tolerance; tolerance /= 10)
+        {
+            if (error(tolerance) < error(best)) { best = tolerance; }
+        }
+        const double ratio = error(p_.ewald_tolerance) / error(best);
+        if (ratio < much) { return; }
+        note("N255", "ewald-rtol",
+             fmt::format(
+                 "ewald-rtol = {} makes forces about {:.1f} times less accurate than {} would, as the mesh (spacing {:.3f} "
+                 "nm, pme-order {}) is too coarse for it. Raise ewald-rtol, lower fourierspacing or raise pme-order.",
+                 number_text(p_.ewald_tolerance), ratio, number_text(best), spacing, p_.pme_order));
     }
 
     void groups() { check_groups(input_, system_, diagnostics_); }
