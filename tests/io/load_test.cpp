@@ -324,6 +324,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"run.mdp", "ETH rest", "ETH Ethanol", "E151", "run.mdp:21", "has no atoms"},
         Change{"run.mdp", "ETH rest", "ETH NA", "E153", "run.mdp:21", "21 atoms are in none of the temperature groups"},
         Change{"run.mdp", "ETH rest", "System rest", "E154", "run.mdp:21", "in more than one group of tc-grps, System and rest."},
+        Change{"run.mdp", "V-rescale", "V-rescale\nenergygrps = SOL SOL", "E154", "run.mdp:21", "energygrps names SOL twice."},
         Change{"run.mdp", "V-rescale", "V-rescale\nenergygrps = SOL ETH non-water", "E154", "run.mdp:21",
                "in more than one group of energygrps, ETH and non-Water."},
         Change{"run.mdp", "compressed-x-grps       = ETH", "compressed-x-grps = ETH non-water", "E154", "run.mdp:8", "atom 1 CB"},
@@ -435,4 +436,6 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"run.mdp", "Reaction-Field", "Cut-off", "N193", "run.mdp:13", "plain cut-off"},
         Change{"run.mdp", "Reaction-Field", "Cut-off\ncoulomb-modifier = none", "W125", "run.mdp:13", "jumps there"},
         Change{"run.mdp", "Reaction-Field", "PME", "W128", "run.mdp:14", "exclude each other at"},
+        Change{"run.mdp", "Reaction-Field", "PME\newald-rtol = 1e-8", "N255", "run.mdp:14",
+               "ewald-rtol = 1e-08 makes forces about 3"},
         Change{"run.mdp", "gen-vel                 = no\n", "continuation = yes\n", "W126", "run.mdp:29", "breaks constraints"}));

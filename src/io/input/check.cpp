@@ -288,7 +288,7 @@ private:
         }
         p_.nose_hoover_chain = has_chain ? input_.nose_hoover_chain : 1;
         p_.temperature_interval =
-            interval(p_.thermostat, p_.temperature_interval, {"nsttcouple", "tau-t", "kinetic energy", shortest}, 1);
+            interval(p_.thermostat, p_.temperature_interval, {"nsttcouple", "tau-t", "kinetic energy", "v-rescale", shortest}, 1);
     }
 
     // Returns the number of which intervals of steps with energies or virial must be multiples.
@@ -301,7 +301,8 @@ private:
         const char* key;
         const char* tau_key;
         const char* fluctuates;
-        double tau; // ps
+        const char* without_lag; // a method whose error has no lag
+        double tau;              // ps
     };
 
     // Returns the interval to use, in steps, a multiple of `multiple`. Warns
@@ -313,7 +314,8 @@ private:
         const int used = asked < 0 ? best : asked;
         const CouplingError error = coupling_error(kind, c.tau, used * p_.dt);
         constexpr double most = coupling_error_bound * (1 + 1e-9);
-        const bool wants_tau = coupling_error(kind, c.tau, std::min(best, used) * p_.dt).period > most,
+        const CouplingError of_best = coupling_error(kind, c.tau, std::min(best, used) * p_.dt);
+        const bool lags = of_best.lag > most, wants_tau = !lags && of_best.total() > most,
                    wants_interval = best < used && error.total() > most;
         if (asked < 0)
         {
@@ -331,20 +333,21 @@ private:
                              c.key, asked, c.fluctuates, c.key, round_down(least_interval(kind), multiple)));
             return used;
         }
-        if (!wants_tau && !wants_interval) { return used; }
+        if (!wants_tau && !wants_interval && !lags) { return used; }
         const std::string advice =
-            fmt::format("{}{}{}", wants_interval ? fmt::format("lower {} to {}", c.key, best) : "",
-                        wants_interval && wants_tau ? " or " : "", wants_tau ? fmt::format("raise {}", c.tau_key) : "");
+            lags ? fmt::format("{}use {}, or a shorter dt", multiple > 1 ? "lower mts-level2-factor, " : "", c.without_lag)
+                 : fmt::format("{}{}{}", wants_interval ? fmt::format("lower {} to {}", c.key, best) : "",
+                               wants_interval && wants_tau ? " or " : "", wants_tau ? fmt::format("raise {}", c.tau_key) : "");
         const std::string message =
-            fmt::format("the coupling interval of {} ps is too long for {} = {} ps: the variance of the {} will be about {} too "
-                        "large. To have it within {}, {}.",
-                        number_text(used * p_.dt), c.tau_key, number_text(c.tau), c.fluctuates, percent(error.total()),
-                        percent(coupling_error_bound), advice);
+            fmt::format("the coupling interval of {} ps is too long{}: the variance of the {} will be about {} too large. To "
+                        "have it within {}, {}.",
+                        number_text(used * p_.dt), lags ? "" : fmt::format(" for {} = {} ps", c.tau_key, number_text(c.tau)),
+                        c.fluctuates, percent(error.total()), percent(coupling_error_bound), advice);
         if (input_.is_of_grompp)
         {
             note("N199", c.key, message + " It is used as in the file, where grompp may have chosen it.");
         }
-        else { warn("W112", asked < 0 ? c.tau_key : c.key, message); }
+        else { warn("W112", asked < 0 && !lags ? c.tau_key : c.key, message); }
         return used;
     }
 
@@ -372,8 +375,8 @@ private:
                  "pcoupl = No for a box that stays.");
         }
         barostat_constants(second_order);
-        p_.pressure_interval =
-            interval(p_.barostat, p_.pressure_interval, {"nstpcouple", "tau-p", "volume", p_.tau_p}, observable_interval());
+        p_.pressure_interval = interval(p_.barostat, p_.pressure_interval,
+                                        {"nstpcouple", "tau-p", "volume", "C-rescale", p_.tau_p}, observable_interval());
         if (second_order && p_.thermostat == Thermostat::NoseHoover)
         {
             for (const TemperatureGroup& group : p_.temperature_groups)

@@ -80,19 +80,24 @@ public:
     }
 
     // Judges values that are refused unless no other option uses them. Called after all lines have been read.
-    void judge_undecided(ErrorList& errors)
+    // Returns whether all parameters are known. Lines with error E140 (not supported) were read.
+    bool judge_undecided(ErrorList& errors)
     {
+        bool are_known = errors.holds_only("E140");
         for (const Undecided& one : undecided_)
         {
             const auto& [option, entry, refusal] = one;
-            if (!option->is_unused(input_))
+            const std::string& id = refusal.worst().id();
+            if (!can_be_unused(*option, id) || !option->is_unused(input_))
             {
-                errors.attempt([&] { throw InputError(refusal); });
+                errors.attempt([&] { refusal.throw_if_any(); });
+                are_known = are_known && (option->sets_nothing || id == "E140");
                 continue;
             }
             diagnostics_.note("N170", entry.where,
                               entry.key + " = " + entry.value + " is not used " + option->unused_where + ".");
         }
+        return are_known;
     }
 
     MdpInput finish()
@@ -126,15 +131,16 @@ private:
             return;
         }
         input_.entries.emplace(entry.key, entry);
-        try
-        {
-            use(option, entry);
-        }
-        catch (const InputError& error)
-        {
-            if (!option.is_unused || (error.id() != "E105" && error.id() != "E140")) { throw; }
-            undecided_.push_back({&option, entry, error});
-        }
+        ErrorList refusal;
+        if (refusal.attempt([&] { use(option, entry); })) { return; }
+        if (!option.sets_nothing && !can_be_unused(option, refusal.worst().id())) { refusal.throw_if_any(); }
+        undecided_.push_back({&option, entry, std::move(refusal)});
+    }
+
+    // Returns whether a value with this error is ignored in runs where the option has no effect.
+    static bool can_be_unused(const MdpOption& option, std::string_view id)
+    {
+        return option.is_unused && (id == "E105" || id == "E140");
     }
 
     void use(const MdpOption& option, const MdpEntry& entry)
@@ -159,7 +165,7 @@ private:
     {
         const MdpOption* option;
         MdpEntry entry;
-        InputError refusal;
+        ErrorList refusal;
     };
 
     Diagnostics& diagnostics_;
@@ -182,13 +188,12 @@ namespace {
 // Judges the options and returns them. Called after all options have been read.
 MdpInput judge(MdpReader& reader, Diagnostics& diagnostics, ErrorList& errors)
 {
-    reader.judge_undecided(errors);
+    const bool are_known = reader.judge_undecided(errors);
     MdpInput input = reader.finish();
-    // An option may need a line that could not be read. Lines with error E140 (not supported) were read.
-    if (errors.holds_only("E140"))
+    if (are_known)
     {
         errors.attempt([&] { check_parameters(input, diagnostics); });
-    }
+    } // an option may need any other one
     return input;
 }
 

@@ -109,24 +109,28 @@ void multiple_time_stepping(TableBuilder& t)
 {
     t.yes_no("mts", &P::multiple_time_steps, "with integrator = md or sd; nothing to do without PME");
     t.only("mts-levels", "2", {});
-    t.special(
-         "mts-level2-forces", "`longrange-nonbonded`",
-         [](MdpInput&, const MdpEntry& e) {
-             const std::string with_pairs =
-                 "These forces are computed in every step: use longrange-nonbonded, PME's mesh, alone.";
-             for (const std::string& word : words_of(e.value))
-             {
-                 word_index({e.key, word, e.where}, {"longrange-nonbonded"},
-                            {{"nonbonded", never, with_pairs},
-                             {"pair", never, with_pairs},
-                             {"dihedral", never, with_pairs},
-                             {"angle", never, with_pairs},
-                             {"pull", planned, "Use longrange-nonbonded, PME's mesh, alone."},
-                             {"awh", never, "Use longrange-nonbonded, PME's mesh, alone."}});
-             }
-         },
-         [](const P&) { return std::string("longrange-nonbonded"); }, "PME's mesh; the other groups of forces are refused")
-        .unused_if("with mts = no", [](const MdpInput& in) { return !in.parameters.multiple_time_steps; });
+    MdpOption& forces = t.special(
+        "mts-level2-forces", "`longrange-nonbonded`",
+        [](MdpInput&, const MdpEntry& e) {
+            const std::string with_pairs = "These forces are computed in every step: use longrange-nonbonded, PME's mesh, alone.";
+            ErrorList errors;
+            for (const std::string& word : words_of(e.value))
+            {
+                errors.attempt([&] {
+                    word_index({e.key, word, e.where}, {"longrange-nonbonded"},
+                               {{"nonbonded", never, with_pairs},
+                                {"pair", never, with_pairs},
+                                {"dihedral", never, with_pairs},
+                                {"angle", never, with_pairs},
+                                {"pull", planned, "Use longrange-nonbonded, PME's mesh, alone."},
+                                {"awh", never, "Use longrange-nonbonded, PME's mesh, alone."}});
+                });
+            }
+            errors.throw_if_any();
+        },
+        [](const P&) { return std::string("longrange-nonbonded"); }, "PME's mesh; the other groups of forces are refused");
+    forces.unused_if("with mts = no", [](const MdpInput& in) { return !in.parameters.multiple_time_steps; });
+    forces.sets_nothing = true;
     t.number("mts-level2-factor", &P::mesh_factor, at_least(2));
 }
 

@@ -42,7 +42,8 @@ struct MdpOption
     // Honoured: the accepted words. Refused: the values that switch the feature off, which are accepted.
     std::vector<std::string> words{};
     std::vector<RefusedWord> refused_words{};
-    std::string numbers{}; // allowed range of a numeric option
+    bool sets_nothing = false; // true if a refused value leaves all parameters as they would be with an accepted one
+    std::string numbers{};     // allowed range of a numeric option
 
     // Returns whether no value of the option can have an effect; unused_where says in which runs.
     // Only then is a value that would be refused as unsupported or out of range ignored, with a note.

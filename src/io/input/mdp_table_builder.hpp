@@ -81,6 +81,7 @@ public:
     {
         MdpOption& row = honoured(std::move(name), std::move(remark));
         row.words = {accepted};
+        row.sets_nothing = true;
         row.refused_words = std::move(refused_words);
         row.set = [words = row.words, refused = row.refused_words](MdpInput&, const MdpEntry& e) {
             word_index(e, words, refused);
