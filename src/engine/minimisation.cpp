@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The minimisation of a rank that is alone: RankRun::minimize() (engine/rank_run.hpp).
-#include "base/error.hpp"
-#include "dynamics/minimize.hpp"
-#include "engine/guard.hpp"
-#include "engine/overflow.hpp"
-#include "engine/rank_run.hpp"
+#include "engine/minimisation.hpp"
+
+#include "dynamics/minimise/minimiser.hpp"
 #include "engine/run_length.hpp"
-#include "engine/step.hpp"
-#include "pairs/cluster_order.hpp"
+#include "engine/schedule.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -15,99 +11,107 @@
 
 namespace parhelion {
 
-// Computes forces and energies without velocities. Returns the forces for a minimisation; nothing if an external force failed.
-template <class N>
-ClusterArray<double> RankRun<N>::evaluate_static()
-{
-    Rank<N>& r = rank_;
-    build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
-    compute_forces(r, Compute::ForcesEnergiesVirial);
-    if (!add_external_forces(r)) { return {}; }
-    spread_site_forces(r, Compute::ForcesEnergiesVirial);
-    ForcesAtRest<N> at_rest =
-        forces_at_rest(queue_, r.constraints, r.assigned_constraints, r.state, ConstraintMasses::Equal, r.mobility);
-    r.constraint_result = at_rest.of_constraints;
-    observe(r, r.coupling.half_step);
-    balance_energy(r, given_energy(r));
-    return std::move(at_rest.free);
-}
+namespace {
 
-// Throws an error if a minimisation begins with values that are not finite.
-template <class N>
-void RankRun<N>::stop_if_overflowing()
+class Reporter final : public MinimiserListener
 {
-    OutputDue due;
-    due.x = due.f = true;
-    const std::string text = overflow_text(rank_.observables, gather_frame(due), setup_.system.topology);
-    if (!text.empty()) { throw PhysicsError(rank_.step, text); }
-}
-
-template <class N>
-RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
-{
-    PARHELION_EXPECTS(comm_.ranks() == 1);
-    const Stopwatch whole;
-    Rank<N>& r = rank_;
-    RunSummary summary;
-    const std::int64_t first = r.step, last = first + steps;
-    const Schedule schedule(setup_.parameters, 1, first, last);
-    SteepestDescent<N> descent(r.constraints, setup_.parameters.em_step, setup_.parameters.em_tolerance);
-    Minimization verdict = Minimization::Continue;
-    std::int64_t accepted = 0;
-    queue_.clock().reset();
-    for (;;)
+public:
+    Reporter(MinimisedSystem& system, const RunSetup& setup, std::int64_t first, std::int64_t steps, Observer& observer,
+             const std::atomic<bool>& stop)
+        : system_(system), schedule_(setup.parameters, 1, first, first + steps), first_(first), last_(first + steps),
+          step_(first), time_step_(setup.parameters.dt), start_time_(setup.parameters.start_time), observer_(observer),
+          stop_(stop)
     {
-        if (descent.accepted()) { reorder(queue_, r.state); }
-        r.sites.construct(queue_, r.assigned_sites, r.state);
-        const ClusterArray<double> forces = evaluate_static();
-        if (r.external.has_failed) { break; }
-        if (r.step == first) { stop_if_overflowing(); }
-        const bool accepted_now = descent.accepts(r.observables.potential); // a rejected step is not reported
-        const OutputDue due = accepted_now ? schedule.flags(first + accepted++).due : OutputDue{}; // counts accepted steps
-        if (due.any_frame()) { observer.frame(due, gather_frame(due)); }
-        verdict = descent.consider(queue_, r.assigned_constraints, r.observables.potential, forces, r.state);
-        if (accepted_now)
-        {
-            r.observables.largest_force = descent.largest_force();
-            observer.energies(due, r.observables);
-            if (N::summation == Summation::Reproducible && accepted == 1)
-            {
-                const std::string remark = range_remark<N>(gather_forces(), r.observables.forces);
-                if (!remark.empty()) { observer.message(fmt::format("note: step {}: {}", r.step, remark)); }
-            }
-        }
-        if (verdict != Minimization::Continue || r.step == last || stop.load(std::memory_order_relaxed)) { break; }
-        observer.progress(r.step - first, steps_in_all(first, last), std::numeric_limits<double>::quiet_NaN());
-        ++r.step;
     }
-    if (accepted == 0) // an external force failed in the first step
+
+    // Output intervals count accepted points, since a rejected one is not reported.
+    void accepted(const SurfacePoint& base) override
+    {
+        base_ = base;
+        const OutputDue due = schedule_.flags(first_ + accepted_++).due;
+        if (due.any_frame())
+        {
+            Frame frame = system_.frame(due);
+            frame.step = step_, frame.time = time();
+            observer_.frame(due, std::move(frame));
+        }
+        Observables observables = system_.observables();
+        observables.step = step_, observables.time = time(), observables.largest_force = base.largest_force;
+        observer_.energies(due, observables);
+        if (accepted_ > 1) { return; }
+        const std::string remark = system_.range_remark();
+        if (!remark.empty()) { observer_.message(fmt::format("note: step {}: {}", step_, remark)); }
+    }
+
+    bool goes_on() override
+    {
+        if (step_ == last_ || stop_.load(std::memory_order_relaxed)) { return false; }
+        observer_.progress(step_ - first_, steps_in_all(first_, last_), std::numeric_limits<double>::quiet_NaN());
+        ++step_;
+        return true;
+    }
+
+    std::int64_t steps() const { return step_ - first_; }
+    bool has_all_steps() const { return step_ == last_; }
+    bool has_base() const { return accepted_ > 0; }
+    const SurfacePoint& base() const { return base_; }
+
+private:
+    double time() const { return start_time_ + static_cast<double>(step_) * time_step_; }
+
+    MinimisedSystem& system_;
+    Schedule schedule_;
+    const std::int64_t first_, last_;
+    std::int64_t step_, accepted_ = 0;
+    const double time_step_, start_time_; // ps
+    Observer& observer_;
+    const std::atomic<bool>& stop_;
+    SurfacePoint base_;
+};
+
+const char* reason_of(MinimisationEnd end, bool is_stopped)
+{
+    switch (end)
+    {
+    case MinimisationEnd::Converged:
+        return "converged";
+    case MinimisationEnd::MachinePrecision:
+        return "step below machine precision";
+    case MinimisationEnd::Stopped:
+        break;
+    }
+    return is_stopped ? "stopped, not converged" : "all steps done, not converged";
+}
+
+} // namespace
+
+RunSummary minimise(MinimisedSystem& system, const RunSetup& setup, std::int64_t first, std::int64_t steps, Observer& observer,
+                    const std::atomic<bool>& stop)
+{
+    const Stopwatch whole;
+    const RunParameters& p = setup.parameters;
+    Reporter reporter(system, setup, first, steps, observer, stop);
+    const MinimisationEnd end = steepest_descent(system, {p.em_step, p.em_tolerance}, reporter);
+    RunSummary summary;
+    summary.drift = summary.drift_error = std::numeric_limits<double>::quiet_NaN();
+    if (!reporter.has_base()) // the first evaluation failed
     {
         summary.end = RunEnd::Stopped;
         return summary;
     }
-    const bool is_stopped = verdict == Minimization::Continue && r.step < last;
-    if (verdict == Minimization::Continue) { descent.return_to_best(queue_, r.state); } // the last was not evaluated
+    const bool is_stopped = end == MinimisationEnd::Stopped && !reporter.has_all_steps();
     summary.end = is_stopped ? RunEnd::Stopped : RunEnd::Done;
-    summary.steps = r.step - first;
+    summary.steps = reporter.steps();
     summary.wall_s = whole.wall_s();
-    summary.converged = verdict == Minimization::Converged;
-    summary.largest_force = descent.largest_force();
-    set_rates(summary, setup_.parameters.dt, std::max<std::int64_t>(1, summary.steps), whole);
-    set_phases(summary);
-    summary.drift = summary.drift_error = std::numeric_limits<double>::quiet_NaN();
-    const char* why = verdict == Minimization::Converged          ? "converged"
-                      : verdict == Minimization::MachinePrecision ? "step below machine precision"
-                      : is_stopped                                ? "stopped, not converged"
-                                                                  : "all steps done, not converged";
-    observer.message(fmt::format(
-        "steepest descent: {} after {} steps; potential {:.8g} kJ/mol, largest force {:.4g} kJ/mol/nm on {}", why, summary.steps,
-        descent.potential(), descent.largest_force(), setup_.system.topology.describe(descent.largest_force_atom())));
+    summary.converged = end == MinimisationEnd::Converged;
+    summary.largest_force = reporter.base().largest_force;
+    set_rates(summary, p.dt, std::max<std::int64_t>(1, summary.steps), whole);
+    const SurfacePoint& best = reporter.base();
+    observer.message(
+        fmt::format("steepest descent: {} after {} steps; potential {:.8g} kJ/mol, largest force {:.4g} kJ/mol/nm on {}",
+                    reason_of(end, is_stopped), summary.steps, best.potential, best.largest_force,
+                    setup.system.topology.describe(best.largest_force_atom)));
     return summary;
 }
-
-#define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template ClusterArray<double> RankRun<N>::evaluate_static();                                                                 \
-    template RunSummary RankRun<N>::minimize(std::int64_t, Observer&, const std::atomic<bool>&);
-PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -3,12 +3,13 @@
 
 #include "base/error.hpp"
 #include "dynamics/degrees_of_freedom.hpp"
-#include "dynamics/minimize.hpp"
+#include "dynamics/minimise/points.hpp"
 #include "dynamics/velocities.hpp"
 #include "engine/gather.hpp"
 #include "engine/guard.hpp"
 #include "engine/run_length.hpp"
 #include "engine/step.hpp"
+#include "model/minimisers.hpp"
 #include "pairs/cluster_order.hpp"
 #include "trace/phases.hpp"
 
@@ -93,7 +94,7 @@ Rank<N> RankRun<N>::make_rank()
     TemperatureCoupling temperature_coupling = make_temperature_coupling(setup_.parameters, dof, seed);
     ThermostatState thermostat = initial_state(temperature_coupling);
     const ConstraintMasses masses =
-        setup_.parameters.integrator == Integrator::SteepestDescent ? ConstraintMasses::Equal : ConstraintMasses::Physical;
+        is_minimisation(setup_.parameters.integrator) ? ConstraintMasses::Equal : ConstraintMasses::Physical;
     return Rank<N>{
         .topology = setup_.system.topology,
         .parameters = setup_.parameters,
@@ -167,7 +168,7 @@ template <class N>
 void RankRun<N>::start()
 {
     Rank<N>& r = rank_;
-    if (setup_.parameters.integrator == Integrator::SteepestDescent)
+    if (is_minimisation(setup_.parameters.integrator))
     {
         auto& v = r.state.v.values();
         std::fill(v.begin(), v.end(), typename N::Real{});
@@ -320,7 +321,7 @@ SinglePoint RankRun<N>::evaluate()
     take_snapshot(rank_, before);
     SinglePoint result;
     const auto keep_forces = [&](Rank<N>&) { result.forces = gather_forces(); };
-    if (setup_.parameters.integrator == Integrator::SteepestDescent)
+    if (is_minimisation(setup_.parameters.integrator))
     {
         evaluate_static();
         keep_forces(rank_);

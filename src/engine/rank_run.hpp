@@ -92,6 +92,7 @@ private:
     std::string take_step_of_point(Output&& output);
     ClusterArray<double> evaluate_static();
     void stop_if_overflowing();
+    class Surface; // what a minimiser sees (engine/rank_surface.cpp)
     void set_phases(RunSummary& summary);
     void reset_clock();
 

@@ -2,7 +2,7 @@
 // LINCS keeps what it promises or says that it has not: groups that converge slowly, and such as do not converge at all.
 #include "dynamics/constraints.hpp"
 #include "dynamics/leap_frog.hpp"
-#include "dynamics/minimize.hpp"
+#include "dynamics/minimise/points.hpp"
 #include "dynamics/toy_systems.hpp"
 #include "support/constraint_deviation.hpp"
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens before the first step: groups, degrees of freedom, generated velocities; and minimisation.
+// What happens before the first step: groups, degrees of freedom and generated velocities.
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "dynamics/com.hpp"
 #include "dynamics/degrees_of_freedom.hpp"
 #include "dynamics/kinetic.hpp"
-#include "dynamics/minimize.hpp"
 #include "dynamics/toy_systems.hpp"
 #include "dynamics/velocities.hpp"
-#include "support/constraint_deviation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -116,129 +114,4 @@ TEST(Velocities, depend_on_the_seed_and_not_on_threads)
     };
     EXPECT_TRUE(draw(1, 8) == draw(3, 8));
     EXPECT_FALSE(draw(1, 8) == draw(1, 9));
-}
-
-namespace {
-
-// Springs of different stiffness to the points of `home`.
-double springs(const std::vector<Vec3<double>>& home, ParticleState<Double>& state)
-{
-    double energy = 0;
-    for (std::size_t i = 0; i < home.size(); ++i)
-    {
-        const double k = 100 + 50 * static_cast<double>(i % 4);
-        const Vec3<double> r = state.box.difference(state.x.get(i), state.box.to_fixed(home[i]));
-        state.f.set(i, -k * r);
-        energy += 0.5 * k * norm2(r);
-    }
-    return energy;
-}
-
-// The longest way of an atom from `x`, nm.
-double farthest_moved(const ParticleState<Double>& state, const ClusterArray<std::uint64_t>& x)
-{
-    double farthest = 0;
-    for (std::size_t slot = 0; slot < state.slots(); ++slot)
-    {
-        if (state.global_of_slot[slot] < 0) { continue; }
-        farthest = std::max(farthest, norm(state.box.difference(state.x.get(slot), x.get(slot))));
-    }
-    return farthest;
-}
-
-template <class N>
-Minimization consider(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment, double potential,
-                      ParticleState<N>& state, SteepestDescent<N>& minimizer)
-{
-    return minimizer.consider(queue, assignment, potential,
-                              forces_at_rest(queue, constraints, assignment, state, ConstraintMasses::Equal).free, state);
-}
-
-} // namespace
-
-TEST(SteepestDescent, finds_the_minimum_and_never_accepts_a_higher_energy)
-{
-    const System system = toy_system({{single_atom(10), 20}}, large_box, 300, 4);
-    auto state = particles_in_input_order<Double>(system);
-    std::vector<Vec3<double>> home = system.x;
-    for (std::size_t i = 0; i < home.size(); ++i) { home[i] += 0.3 * Vec3<double>{std::sin(i + 1.0), std::cos(3.0 * i), 0.5}; }
-    CpuQueue queue(1);
-    const Constraints constraints(system.topology, RunParameters(), ConstraintMasses::Equal);
-    SteepestDescent<Double> minimizer(constraints, 0.01, 0.01);
-    double best = 1e30, step = 0;
-    auto best_x = state.x;
-    int evaluations = 0;
-    Minimization outcome;
-    do {
-        const double potential = springs(home, state);
-        const auto x = state.x;
-        outcome = consider(queue, constraints, constraints.assign_all(system.topology), potential, state, minimizer);
-        EXPECT_EQ(minimizer.accepted(), potential < best);
-        if (minimizer.accepted()) { best_x = x; }
-        if (outcome == Minimization::Continue)
-        {
-            const double moved = farthest_moved(state, best_x);
-            const auto leader = static_cast<std::size_t>(minimizer.largest_force_atom());
-            EXPECT_EQ(norm(state.box.difference(state.x.get(leader), best_x.get(leader))), moved);
-            EXPECT_NEAR(moved, evaluations == 0 ? 0.01 : (minimizer.accepted() ? 1.2 : 0.2) * step, 1e-12 * moved);
-            step = moved;
-        }
-        best = std::min(best, potential);
-        EXPECT_EQ(minimizer.potential(), best);
-        ++evaluations;
-    } while (outcome == Minimization::Continue && evaluations < 2000);
-    EXPECT_EQ(outcome, Minimization::Converged);
-    EXPECT_LT(minimizer.largest_force(), 0.01);
-    EXPECT_NEAR(springs(home, state), minimizer.potential(), 1e-12);
-    for (std::size_t i = 0; i < home.size(); ++i)
-    {
-        EXPECT_LT(norm(state.box.difference(state.x.get(i), state.box.to_fixed(home[i]))), 1e-4);
-        EXPECT_EQ(norm(state.v.get(i)), 0);
-    }
-}
-
-TEST(SteepestDescent, keeps_constraints_and_balances_the_forces_along_them)
-{
-    const System system = toy_system({{rigid_water(), 5}, {methyl(), 3}}, large_box, 300, 4);
-    auto state = particles_in_input_order<Double>(system);
-    std::vector<Vec3<double>> home = system.x;
-    for (std::size_t i = 0; i < home.size(); ++i) { home[i] += 0.05 * Vec3<double>{std::sin(i + 1.0), std::cos(3.0 * i), 0.5}; }
-    CpuQueue queue(1);
-    RunParameters parameters;
-    parameters.lincs_order = 8;
-    parameters.lincs_iterations = 4;
-    const Constraints constraints(system.topology, parameters, ConstraintMasses::Equal);
-    const ConstraintAssignment assignment = constraints.assign_all(system.topology);
-    SteepestDescent<Double> minimizer(constraints, 0.01, 0.1);
-    int evaluations = 0;
-    while (consider(queue, constraints, assignment, springs(home, state), state, minimizer) == Minimization::Continue &&
-           evaluations < 5000)
-    {
-        ++evaluations;
-    }
-    EXPECT_LT(minimizer.largest_force(), 0.1);
-    EXPECT_LT(deviation_of_constraints(system.topology, state).max, 1e-10);
-    double unprojected = 0;
-    for (std::size_t i = 0; i < home.size(); ++i) { unprojected = std::max(unprojected, norm(state.f.get(i))); }
-    EXPECT_GT(unprojected, 1); // forces along the constraints remain
-}
-
-TEST(SteepestDescent, takes_back_a_point_whose_energy_is_not_finite)
-{
-    const System system = toy_system({{single_atom(10), 3}}, large_box, 300, 4);
-    auto state = particles_in_input_order<Double>(system);
-    std::vector<Vec3<double>> home = system.x;
-    for (Vec3<double>& x : home) { x.x += 0.2; }
-    CpuQueue queue(1);
-    const Constraints constraints(system.topology, RunParameters(), ConstraintMasses::Equal);
-    SteepestDescent<Double> minimizer(constraints, 0.01, 1e-6);
-    const ConstraintAssignment assignment = constraints.assign_all(system.topology);
-    const auto start = state.x;
-    const double first = springs(home, state);
-    consider(queue, constraints, assignment, first, state, minimizer);
-    consider(queue, constraints, assignment, std::nan(""), state, minimizer);
-    EXPECT_FALSE(minimizer.accepted());
-    EXPECT_EQ(minimizer.potential(), first);
-    EXPECT_NEAR(farthest_moved(state, start), 0.2 * 0.01, 1e-15);
-    EXPECT_LT(springs(home, state), first);
 }

@@ -5,7 +5,7 @@
 #include "dynamics/constraints.hpp"
 #include "dynamics/kinetic.hpp"
 #include "dynamics/leap_frog.hpp"
-#include "dynamics/minimize.hpp"
+#include "dynamics/minimise/points.hpp"
 #include "dynamics/stochastic.hpp"
 #include "dynamics/toy_systems.hpp"
 #include "dynamics/virtual_sites.hpp"
@@ -277,17 +277,21 @@ TYPED_TEST(Ranks, feel_the_same_noise)
     dealt.expect_same_motion(before);
 }
 
-TEST(SteepestDescentOfARank, moves_home_atoms_only)
+TEST(MinimiserPointsOfARank, move_home_atoms_only)
 {
     DealtOut<Double> dealt(molecules_for_ranks());
     const Constraints constraints(dealt.system.topology, RunParameters(), ConstraintMasses::Equal);
     ParticleState<Double>& state = dealt.parts[0];
     const auto x = state.x;
-    SteepestDescent<Double> minimizer(constraints, 0.01, 1);
     const ClusterArray<double> forces =
         forces_at_rest(dealt.queue, constraints, dealt.assignments[0], state, ConstraintMasses::Equal).free;
-    EXPECT_EQ(minimizer.consider(dealt.queue, dealt.assignments[0], 0, forces, state), Minimization::Continue);
-    EXPECT_EQ(dealt.owner[static_cast<std::size_t>(minimizer.largest_force_atom())], 0);
+    MinimiserPoints<Double> points;
+    const SurfacePoint point = points.take(dealt.queue, 0, forces, state);
+    EXPECT_EQ(dealt.owner[static_cast<std::size_t>(point.largest_force_atom)], 0);
+    points.accept(dealt.queue, state);
+    constexpr EnergySurface::Term along_force[] = {{minimiser_vector::force, 1}};
+    points.combine(dealt.queue, along_force, minimiser_vector::search);
+    EXPECT_TRUE(points.move(dealt.queue, constraints, dealt.assignments[0], 0.01 / point.largest_force, state));
     int moved = 0;
     for (std::size_t slot = 0; slot < state.slots(); ++slot)
     {
