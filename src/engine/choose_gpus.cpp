@@ -248,7 +248,6 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 
 std::string_view only_on_cpus(const RunParameters& parameters)
 {
-    if (parameters.integrator == Integrator::SteepestDescent) { return "a minimisation"; }
     if (parameters.com_mode == ComMode::LinearWithDisplacement) { return "comm-mode = linear-acceleration-correction"; }
     return parameters.shear_compressibility != Vec3<double>{} ? "a box that pressure shears" : "";
 }

@@ -21,7 +21,8 @@
 
 namespace parhelion {
 
-// Returns the name of a feature of the run that no GPU supports, such as "a minimisation"; empty if GPUs support all features.
+// Returns the name of a feature of the run that no GPU supports, such as "a box that pressure shears"; empty if GPUs support all
+// features.
 std::string_view only_on_cpus(const RunParameters& parameters);
 
 // Returns true if the run takes a GPU where there is one. `only_on_cpus` is the result of the

@@ -10,6 +10,7 @@
 #include "engine/run_length.hpp"
 #include "interactions/mesh/force_error.hpp"
 #include "interactions/mesh/mesh_size.hpp"
+#include "model/minimisers.hpp"
 #include "pairs/simd_target_name.hpp"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ RunParameters with_seeds(RunParameters parameters, const SavedState* saved)
     return parameters;
 }
 
-bool is_one_ranks(const RunParameters& parameters) { return parameters.integrator == Integrator::SteepestDescent; }
+bool is_one_ranks(const RunParameters& parameters) { return is_minimisation(parameters.integrator); }
 
 namespace {
 
@@ -79,7 +80,7 @@ CellGrid make_grid(const RunSetup& setup, const SimulationOptions& options, int 
 
 int mesh_ranks(const RunParameters& parameters, const SimulationOptions& options, int ranks)
 {
-    if (options.pme != MeshMethod::Dedicated || is_one_ranks(parameters)) { return 0; }
+    if (options.pme != MeshMethod::Dedicated || (is_one_ranks(parameters) && !options.wants_gpus())) { return 0; }
     if (parameters.coulomb != CoulombKind::Pme)
     {
         throw InputError("E635", {}, "--pme dedicated needs a mesh to do, and coulombtype is not PME. Leave it out.");
@@ -210,7 +211,7 @@ void Engine<N>::make_plan(const SimulationOptions& options)
     plan_.temperature_interval = p.thermostat == Thermostat::None ? 0 : p.temperature_interval;
     plan_.pressure_interval = p.barostat == Barostat::None ? 0 : p.pressure_interval;
     plan_.energy_interval = p.energy_calc;
-    const bool removes = p.com_mode != ComMode::None && p.integrator != Integrator::SteepestDescent;
+    const bool removes = p.com_mode != ComMode::None && !is_minimisation(p.integrator);
     plan_.com_interval = removes ? p.com_interval : 0;
     plan_.seed = p.random_seed;
     if (p.generate_velocities) { plan_.velocity_seed = p.generation_seed; }
@@ -293,7 +294,7 @@ template <class N>
 RunSummary Engine<N>::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
     steps = steps_to_take(steps, setup_.parameters);
-    if (setup_.parameters.integrator == Integrator::SteepestDescent) { return runs_[0]->minimize(steps, observer, stop); }
+    if (is_minimisation(setup_.parameters.integrator)) { return runs_[0]->minimize(steps, observer, stop); }
     std::vector<RunSummary> summaries(runs_.size());
     on_every_run([&](RankRun<N>& run) {
         Observer silent;

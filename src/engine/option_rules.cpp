@@ -111,7 +111,7 @@ const std::vector<Rule>& rules()
          [](const OptionFacts& f) { return f.placement.device == Device::Cpu && f.placement.gpus > 0; }},
         {"E003",
          {"--gpus", "--device", input},
-         "minimisations, boxes that pressure shears and comm-mode = linear-acceleration-correction run on CPUs",
+         "boxes that pressure shears and comm-mode = linear-acceleration-correction run on CPUs",
          "Use --device cpu (or auto) and leave --gpus out.",
          [](const OptionFacts& f) { return wants_gpus(f) && !f.only_on_cpus.empty(); }},
         {"E008",
@@ -240,7 +240,7 @@ const std::vector<Rule>& rules()
          [](const OptionFacts& f) { return f.has_trace && has_several_processes(f); }},
         {"E010",
          {"--processes", launcher, input},
-         "several processes need several ranks, and a minimisation is one rank's",
+         "a minimisation runs in one process",
          "Use one process.",
          [](const OptionFacts& f) { return f.is_one_ranks && has_several_processes(f); }},
     };

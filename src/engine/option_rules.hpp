@@ -20,7 +20,7 @@ struct OptionFacts
     int folders = 0;                 // number of folders of --multi, each with a run
     std::string_view launcher{};     // name of the launcher that started this process; empty: none
     int processes = 1;               // number of processes of the launcher, or given by --processes
-    std::string_view only_on_cpus{}; // a feature of the input that GPUs lack, such as "a minimisation"; empty: none
+    std::string_view only_on_cpus{}; // a feature of the input that GPUs lack, such as "a box that pressure shears"; empty: none
     bool is_one_ranks = false;       // the input has a feature that requires a single rank
     bool is_on_cpus = false;         // true if no GPU is used; known after the GPUs of this host were examined
     bool leaves_node = false;        // true if messages between GPUs leave their node

@@ -275,8 +275,9 @@ Tuning tune(const LoadedInput& input, const TuneRequest& request, const std::fun
 {
     if (input.parameters.integrator == Integrator::SteepestDescent)
     {
-        throw InputError("E200", {},
-                         "a minimisation is not tuned: it runs on one rank of the CPU. Give the .mdp of a simulation.");
+        throw InputError(
+            "E200", {},
+            "a minimisation is not tuned: it ends soon, and no other run has such steps. Give the .mdp of a simulation.");
     }
     Tuner tuner(input, request, told);
     Tuning tuning;

@@ -420,17 +420,17 @@ TEST(GpuChoice, runs_on_the_cpu_where_no_gpu_can_be_used)
     EXPECT_THAT(refusal([&] { choose_device(on_gpu, "", closed); }), HasSubstr("compute mode"));
 }
 
-TEST(GpuChoice, takes_no_gpu_for_a_minimisation)
+TEST(GpuChoice, takes_no_gpu_for_a_box_that_pressure_shears)
 {
     RunParameters run;
-    run.coulomb = CoulombKind::Pme;
-    EXPECT_EQ(only_on_cpus(run), "");
     run.integrator = Integrator::SteepestDescent;
+    EXPECT_EQ(only_on_cpus(run), "");
+    run.shear_compressibility = {1e-5, 0, 0};
     SimulationOptions options = by_itself;
     EXPECT_FALSE(choose_device(options, only_on_cpus(run), host_of_h200(2)).on_gpu);
     options.gpus = 2;
     EXPECT_THAT(refusal([&] { choose_device(options, only_on_cpus(run), host_of_h200(2)); }),
-                HasSubstr("--gpus 2, a minimisation: minimisations"));
+                HasSubstr("--gpus 2, a box that pressure shears: boxes"));
 }
 
 TEST(GpuChoice, refuses_more_gpus_than_can_be_used_together_and_says_why)

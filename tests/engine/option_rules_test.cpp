@@ -99,7 +99,7 @@ TEST(OptionRules, of_processes_are_judged_with_the_ranks)
     EXPECT_EQ(refusal(facts), "");
     facts = started(2);
     facts.is_one_ranks = true;
-    EXPECT_THAT(refusal(facts), HasSubstr("--processes 2, a minimisation: several processes need several ranks"));
+    EXPECT_THAT(refusal(facts), HasSubstr("--processes 2, a minimisation: a minimisation runs in one process"));
 }
 
 TEST(OptionRules, of_launched_processes_are_their_own)

@@ -62,7 +62,7 @@ def test_what_cannot_be_is_refused(tmp_path, options):
     assert "E010" in run(folder, "-q", *options, code=2)
 
 
-def test_a_minimisation_is_one_ranks(tmp_path):
+def test_a_minimisation_runs_in_one_process(tmp_path):
     folder = folder_with(RUN.replace("integrator = md", "integrator = steep"), tmp_path)
     assert "E010" in run(folder, "-q", "--processes", 2, "--allow", "W127", code=2)
 

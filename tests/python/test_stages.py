@@ -64,15 +64,14 @@ def energies(path):
 def test_a_folder_runs_through_all_its_stages(kind, tmp_path):
     folder, out = tmp_path / "folder", tmp_path / "out"
     stage_folders.write(kind, folder)
-    # "auto" is a GPU, where there is one, but for minimisations.
-    result = tool("run", program(), folder, out, "--steps", 20, "--start", "conf.gro", "--options", f"--device {DEVICE.replace('gpu', 'auto')} --threads 1")
+    result = tool("run", program(), folder, out, "--steps", 20, "--start", "conf.gro", "--options", f"--device {DEVICE} --threads 1")
     assert result.returncode == 0, result.stdout + result.stderr
     stages = [line.split()[0] for line in (folder / "stages.txt").read_text().splitlines()]
     lines = [json.loads(line) for line in (out / "stages.jsonl").read_text().splitlines()]
     assert [line["stage"] for line in lines] == [*stages, f"{stages[-1]}.run1"]
     for line in lines:
         assert line["exit"] == 0 and 0 < line["steps"] <= 20, line
-        assert line["device"] == (DEVICE if line["stage"] not in stages[:1] else "cpu"), line
+        assert line["device"] == DEVICE, line
     for stage in stages[1:]:
         assert all(50 < temperature < 1000 for temperature in energies(out / f"{stage}.edr")["Temperature"]), stage
 

@@ -60,8 +60,14 @@ enum class Motion
     Mend,     // moves only positions, onto the constraints
     FullStep, // changes only velocities: half a kick, and no component along constraints remains
     Back,     // changes only velocities: half a kick back, so that a step back satisfies the constraints
+    Rest,     // changes only velocities: they become the forces that constraints leave free, with masses of 1 u
 };
-constexpr bool changes_only_velocities(Motion motion) { return motion == Motion::FullStep || motion == Motion::Back; }
+constexpr bool changes_only_velocities(Motion motion)
+{
+    return motion == Motion::FullStep || motion == Motion::Back || motion == Motion::Rest;
+}
+// Returns true if constraints remove components along bonds; false: they correct the bonds' lengths.
+constexpr bool projects(Motion motion) { return motion == Motion::FullStep || motion == Motion::Rest; }
 
 template <class N, class Copies>
 __device__ void report_failure(const UpdateArgs<N, Copies>& args, const GpuView<N>& state, std::int32_t slot)
@@ -215,7 +221,8 @@ __device__ void kick(const GroupKick& kick, const Vec3<double>& f, MovingAtom<N,
     if constexpr (motion != Motion::Mend)
     {
         const Vec3<double> v{static_cast<double>(atom.vm.x), static_cast<double>(atom.vm.y), static_cast<double>(atom.vm.z)};
-        for (int d = 0; d < 3; ++d) { atom.v[d] = fma(kick.keep[d], v[d], kick.push[d] * atom.inverse_mass() * f[d]); }
+        const double inverse_mass = motion == Motion::Rest && atom.inverse_mass() > 0 ? 1 : atom.inverse_mass();
+        for (int d = 0; d < 3; ++d) { atom.v[d] = fma(kick.keep[d], v[d], kick.push[d] * inverse_mass * f[d]); }
     }
 }
 template <Motion motion, class N, class Copies>

@@ -192,7 +192,7 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     kick<motion>(group_kick, f, atom);
     const auto constrain = [&] {
         Push push;
-        if constexpr (motion == Motion::FullStep) { push = constraints.project(args.dt * atom.v); }
+        if constexpr (projects(motion)) { push = constraints.project(args.dt * atom.v); }
         else { push = constraints.constrain(args.dt * atom.v, view.lincs); }
         atom.v = fused::multiply_add(args.per_dt, push.move, atom.v);
         if (atom.is_there && !push.holds)
@@ -225,7 +225,8 @@ __device__ void step_group(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     if constexpr (has_site<Groups>)
     {
         const Vec3<double> site_v = Groups::mean(lanes, lane, atom.v), site_v1 = Groups::mean(lanes, lane, v1);
-        if (lanes.atom() == Groups::site) { atom.v = site_v, v1 = site_v1; }
+        // At rest, the forces on the site are those of its atoms by now.
+        if (lanes.atom() == Groups::site) { atom.v = motion == Motion::Rest ? Vec3<double>{} : site_v, v1 = site_v1; }
     }
     Vec3<typename N::Fixed> x = drifted(args, state, box, atom);
     if constexpr (has_site<Groups>)
@@ -318,7 +319,7 @@ __device__ void check_bonds(const GpuUpdate::View& view, const UpdateArgs<N, Cop
             const double length = lincs.shape(lincs.bond(i)).length, new_length2 = norm2(new_bond);
             deviation = relative_deviation(new_length2, length);
             const bool has_turned = !(dot(old_bond, new_bond) >= view.lincs.warn_cosine * sqrt(norm2(old_bond) * new_length2));
-            if (motion != Motion::FullStep && (has_turned || !(fabs(deviation) <= LincsSettings::tolerance)))
+            if (!projects(motion) && (has_turned || !(fabs(deviation) <= LincsSettings::tolerance)))
             {
                 report_bond(args, state, slot, deviation, has_turned);
             }
@@ -385,7 +386,7 @@ __device__ void step_block(const GpuUpdate::View& view, const UpdateArgs<N, Copi
     if (block.bonds > 0)
     {
         __syncthreads();
-        if constexpr (motion == Motion::FullStep) { lincs.project(); }
+        if constexpr (projects(motion)) { lincs.project(); }
         else { lincs.constrain(view.lincs.iterations); }
         check_bonds<motion, virial>(view, args, state, lincs, slots);
     }

@@ -99,6 +99,10 @@ public:
     void to_full_step(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const;
     template <class N, class Copies>
     void go_back(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const;
+    // Minimisations: sets velocities to the forces that constraints leave free, and adds the virial of the forces that these
+    // balance, as forces_at_rest() does on the CPU. Requires blocks with equal masses. Changes no other data and ignores copies.
+    template <class N, class Copies>
+    void to_rest(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const;
     // Moves positions onto the constraints, along the bonds of these positions, as constrain_positions() does on the CPU.
     template <class N, class Copies>
     void reconstrain(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const Copies& copies,

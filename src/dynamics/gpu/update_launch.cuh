@@ -128,6 +128,14 @@ void GpuUpdate::go_back(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuS
 }
 
 template <class N, class Copies>
+void GpuUpdate::to_rest(GpuQueue& queue, const UpdateArgs<N, Copies>& args, GpuState<N>& state) const
+{
+    PARHELION_EXPECTS(args.dt == 1 && args.kick != nullptr && args.failure != nullptr && args.copies.is_empty());
+    PARHELION_EXPECTS(args.virial != nullptr);
+    update_gpu::launch_update<N, Copies, update_gpu::Motion::Rest, Virial::Compute>(queue, view(), blocks_, args, state);
+}
+
+template <class N, class Copies>
 void GpuUpdate::reconstrain(GpuQueue& queue, std::int64_t step_offset, FailureReport* failure, const Copies& copies,
                             GpuState<N>& state) const
 {

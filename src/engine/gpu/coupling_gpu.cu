@@ -10,7 +10,9 @@
 #include "trace/phases.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
+#include <vector>
 
 namespace parhelion {
 
@@ -294,7 +296,7 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
 
 template <class N>
 GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const ComGroups& com, std::size_t records)
-    : plan_(plan), com_groups_(queue, com, plan.mobility, plan.com_mode), kick_(motion_groups()),
+    : plan_(plan), com_groups_(queue, com, plan.mobility, plan.com_mode), kick_(motion_groups()), zero_(1),
       full_step_factor_(plan.temperature.groups.size()), early_sums_(kinetic_elements * motion_groups()), state_(1),
       groups_(plan.temperature.groups.size()), failure_(1), largest_deviation_(1),
       sums_(kinetic_sums + kinetic_elements * motion_groups() +
@@ -310,6 +312,13 @@ GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const Com
         kick->upload(queue, kick_coefficients(dt, static_cast<int>(plan.temperature.groups.size()), {}, plan.mobility).group);
         queue.synchronize(); // the coefficients on the host are destroyed
     }
+    KickCoefficients to_force = kick_coefficients(1, static_cast<int>(plan.temperature.groups.size()), {}, plan.mobility);
+    for (GroupKick& kick : to_force.group) { kick.keep = {}; }
+    to_force_.upload(queue, to_force.group);
+    const std::vector<GroupKick> no_kick(to_force.group.size());
+    no_kick_.upload(queue, no_kick);
+    zero_.clear(queue);
+    queue.synchronize();
     state_.clear(queue), groups_.clear(queue), observed_.clear(queue), largest_deviation_.clear(queue);
     forget_step(queue);
     queue.synchronize();
@@ -422,6 +431,35 @@ UpdateArgs<N, CopyTask<N>> GpuCoupling<N>::update_args(std::int64_t step_offset,
     update.virial = flags.observe ? sums_.data() + virial_sums : nullptr;
     update.deviation_squares = sums_.data() + deviation_sum;
     update.heat = sums_.data() + heat_sum;
+    return update;
+}
+
+template <class N>
+UpdateArgs<N, CopyTask<N>> GpuCoupling<N>::rest_args()
+{
+    StepTasks tasks;
+    tasks.observe = true;
+    UpdateArgs<N, CopyTask<N>> update = update_args(0, tasks, to_force_.data());
+    update.dt = 1;
+    update.limits = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    update.deviation_squares = nullptr;
+    return update;
+}
+
+template <class N>
+void GpuCoupling<N>::stop_atoms(GpuQueue& queue, GpuState<N>& state)
+{
+    scale_velocities(queue, zero_.data(), state);
+}
+
+template <class N>
+UpdateArgs<N, CopyTask<N>> GpuCoupling<N>::move_args(double factor)
+{
+    constexpr double any = 1e3; // nm; the energy judges a move
+    UpdateArgs<N, CopyTask<N>> update = update_args(0, {}, no_kick_.data());
+    update.dt = factor;
+    update.friction = nullptr;
+    update.limits = {std::numeric_limits<double>::infinity(), any};
     return update;
 }
 

@@ -74,6 +74,11 @@ public:
     void scale_to_full_step(GpuQueue& queue, GpuState<N>& state);
     // Returns true if the kinetic energy of a step is that of v(t).
     bool couples_at_full_step() const { return plan_.temperature.at_full_step; }
+    // The arguments of GpuUpdate's functions for minimisations. rest_args(): velocities become forces, and the virial is added.
+    // move_args(): atoms move by `factor` times their velocities. Neither limits forces.
+    UpdateArgs<N, CopyTask<N>> rest_args();
+    void stop_atoms(GpuQueue& queue, GpuState<N>& state); // sets all velocities to 0, those of virtual sites included
+    UpdateArgs<N, CopyTask<N>> move_args(double factor);
     // Returns the arguments of the step's update.
     UpdateArgs<N, CopyTask<N>> update_args(std::int64_t step_offset, const StepTasks& flags, const GroupKick* kick);
     // Call these functions after the update, in the order of declaration, on every rank. After
@@ -90,7 +95,10 @@ public:
         return flags.couple_pressure && (plan_.pressure.kind != Barostat::ParrinelloRahman || !plan_.mobility.empty());
     }
     // Returns true if finish() needs sums over all ranks.
-    static bool needs_sums(const StepTasks& flags) { return flags.remove_com || flags.kinetic || flags.couple_pressure; }
+    static bool needs_sums(const StepTasks& flags)
+    {
+        return flags.remove_com || flags.kinetic || flags.couple_pressure || flags.observe;
+    }
     std::span<ScalarSum<N>> com_sums();
     std::span<ScalarSum<N>> sums(); // all sums but those of com_sums()
     // Returns true if temperatures change with time; couple() then launches a kernel in every step.
@@ -125,6 +133,8 @@ private:
     DeviceBuffer<StochasticDynamics::Group> friction_;
     DeviceBuffer<GroupKick> free_kick_, kick_;
     DeviceBuffer<GroupKick> half_kick_, kick_back_; // half a kick, and half a kick back (velocity Verlet)
+    DeviceBuffer<GroupKick> to_force_, no_kick_;    // velocities become forces, or stay (minimisations)
+    DeviceBuffer<Vec3<double>> zero_;               // factor on velocities
     DeviceBuffer<double> full_step_factor_;         // indexed by temperature group
     DeviceBuffer<ScalarSum<N>> early_sums_;         // kinetic energies, zero before sum_early() and after couple()
     DeviceBuffer<CouplingState> state_;

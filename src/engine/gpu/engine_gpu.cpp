@@ -13,6 +13,7 @@
 #include "engine/host_watch.hpp"
 #include "engine/run_length.hpp"
 #include "engine/unstable_atom.hpp"
+#include "model/minimisers.hpp"
 #include "trace/align_clocks.hpp"
 
 #include <algorithm>
@@ -37,12 +38,14 @@ SimulationOptions lone(SimulationOptions options)
     return options;
 }
 
-// Returns true if a run with PME gets one GPU. The choice of GPUs has times only for --pme
-// auto and a mesh that acts in every step. Other settings were not measured on several GPUs.
+// Returns true if a run gets one GPU unless it asks for more. The choice of GPUs has times only for steps without a
+// repartition, --pme auto, and a mesh that acts in every step. Other runs were not measured on several GPUs.
 bool gets_one_gpu(const SimulationOptions& options, const RunParameters& parameters)
 {
-    return parameters.coulomb == CoulombKind::Pme && options.gpus == 0 && options.ranks_asked_for() == 0 &&
-           (options.pme != MeshMethod::Auto || mesh_interval(parameters) > 1);
+    const bool is_unknown_with_mesh =
+        parameters.coulomb == CoulombKind::Pme && (options.pme != MeshMethod::Auto || mesh_interval(parameters) > 1);
+    return options.gpus == 0 && options.ranks_asked_for() == 0 &&
+           (is_unknown_with_mesh || is_minimisation(parameters.integrator));
 }
 
 // Returns the options, adapted to the mesh method: slabs for `shared`, fewer ranks with cells for `dedicated`. Throws E635.
@@ -50,8 +53,8 @@ SimulationOptions for_mesh(SimulationOptions options, const RunParameters& param
 {
     if (options.pme == MeshMethod::Dedicated && options.ranks_asked_for() == 0) { options.ranks = std::max(1, options.gpus); }
     options.mesh_ranks = mesh_ranks(parameters, options, options.ranks_asked_for());
-    if (parameters.coulomb != CoulombKind::Pme) { return options; }
     if (gets_one_gpu(options, parameters)) { options.ranks = 1; }
+    if (parameters.coulomb != CoulombKind::Pme) { return options; }
     const int ranks = options.ranks > 0 ? options.ranks : options.gpus;
     if (options.pme == MeshMethod::Shared && options.grid[0] == 0) { options.grid = {ranks, 1, 1}; }
     return options;
@@ -96,6 +99,10 @@ GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const Simul
       segments_(ranks_, setup_, list_plan_.interval, keeps_trace_, host_.lone_run().rank().step),
       output_(setup_, ranks_, host_.lone_run().queue())
 {
+    if (is_minimisation(setup_.parameters.integrator))
+    {
+        surface_ = std::make_unique<GpuSurface<N>>(ranks_, output_, setup_.system, hooks_of_surface());
+    }
     make_plan(options);
 }
 
@@ -135,7 +142,8 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
     const std::size_t there = usable_together(find_gpus()).size();
     if (gets_one_gpu(options, p) && there > 1 && !options.gpu)
     {
-        plan_.gpus_remark = fmt::format("1 of {}: with PME --gpus takes more", there);
+        plan_.gpus_remark =
+            fmt::format("1 of {}: {} --gpus takes more", there, is_minimisation(p.integrator) ? "in a minimisation" : "with PME");
     }
     plan_.grid = ranks_.layout().grid().cells;
     plan_.halo = options.halo_method();
@@ -204,7 +212,13 @@ SinglePoint GpuEngine<N>::evaluate()
     try
     {
         output_.begin_single_point();
-        if (runs_on_ == RunsOn::Gpus && observe_here(flags, listener))
+        if (surface_ && runs_on_ == RunsOn::Gpus)
+        {
+            std::optional<SinglePoint> at_rest = evaluate_at_rest();
+            if (at_rest) { listener.point = *std::move(at_rest); }
+        }
+        else if (runs_on_ == RunsOn::Gpus) { observe_here(flags, listener); }
+        if (runs_on_ == RunsOn::Gpus)
         {
             const WatchPause pause(watch_);
             listener.point.remark = range_remark<N>(listener.point.forces, listener.point.observables.forces);
@@ -225,9 +239,7 @@ SinglePoint GpuEngine<N>::evaluate()
 template <class N>
 RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
-    const RunParameters& p = setup_.parameters;
-    PARHELION_EXPECTS(p.integrator != Integrator::SteepestDescent);
-    steps = steps_to_take(steps, p);
+    steps = steps_to_take(steps, setup_.parameters);
     const bool begins_on_gpus = runs_on_ == RunsOn::Gpus;
     const std::int64_t first = begins_on_gpus ? segments_.step() : host_.lone_run().rank().step;
     const Stopwatch whole;
@@ -235,7 +247,8 @@ RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::
     if (begins_on_gpus)
     {
         PausingObserver pausing(processes_, observer);
-        on_gpus = run_on_gpus(steps, processes_.are_several() ? static_cast<Observer&>(pausing) : observer, stop);
+        Observer& heard = processes_.are_several() ? static_cast<Observer&>(pausing) : observer;
+        on_gpus = surface_ ? minimise_on_gpus(steps, heard, stop) : run_on_gpus(steps, heard, stop);
     }
     RunSummary summary = on_gpus ? *std::move(on_gpus) : run_on_cpu(first, first + steps, observer, stop);
     summary.wall_s = whole.wall_s(); // time of all steps; if the CPU took over, rates are for its steps only
@@ -400,7 +413,7 @@ Frame GpuEngine<N>::frame()
 template <class N>
 Frame GpuEngine<N>::last_good_frame()
 {
-    if (runs_on_ == RunsOn::Gpus) { return read_frame(segments_.at_repartition()); }
+    if (runs_on_ == RunsOn::Gpus) { return read_frame(kept_state()); }
     const WatchPause pause(watch_);
     return host_.last_good_frame();
 }
@@ -411,7 +424,7 @@ SavedState GpuEngine<N>::saved_state()
     if (runs_on_ == RunsOn::Gpus)
     {
         ranks_.synchronize();
-        SavedState saved = to_saved_state(ranks_.queue(), segments_.at_repartition(), setup_.parameters.random_seed);
+        SavedState saved = to_saved_state(ranks_.queue(), kept_state(), setup_.parameters.random_seed);
         write_conditions(list_conditions_, saved);
         return saved;
     }

@@ -13,18 +13,22 @@
 //
 // Ranks may be spread over processes (gpu/processes.hpp). Each process has a GpuEngine, keeps the whole state and decides alike.
 //
+// A minimisation has no segments: the host waits for each evaluation (gpu/surface_gpu.hpp).
+//
 // Differences to the CPU: `stop` is read when a segment is queued, up to two segments before its
-// steps run. Minimisation runs on the CPU. Cost on the host: a replay per interval; a launch, a
-// copy and a sleep per segment. Cost of device memory: about 250 bytes an atom, and the pair list.
+// steps run. Cost on the host: a replay per interval; a launch, a copy and a sleep per segment.
+// Cost of device memory: about 250 bytes an atom, and the pair list.
 #pragma once
 
 #include "engine/engine.hpp"
 #include "engine/gpu/output.hpp"
 #include "engine/gpu/ranks.hpp"
 #include "engine/gpu/segments.hpp"
+#include "engine/gpu/surface_gpu.hpp"
 #include "engine/remedy.hpp"
 #include "engine/run_loop.hpp"
 
+#include <memory>
 #include <optional>
 
 namespace parhelion {
@@ -78,6 +82,9 @@ private:
     bool recover(std::uint32_t flags, Observer& observer);
     void grow_capacity(std::uint32_t flags);
     void build_lists_in_the_middle(Segment& interval);
+    // Returns the step that failed, and the state from which failed steps can be repeated.
+    std::int64_t failed_step() const { return segments_.is_empty() ? segments_.step() : segments_.oldest().first; }
+    const GpuSnapshot<N>& kept_state() const { return surface_ ? surface_->base() : segments_.at_repartition(); }
     [[noreturn]] void blow_up();
     [[noreturn]] void stop_for_missing_terms();
     [[noreturn]] void refuse_grid();
@@ -86,6 +93,11 @@ private:
     // Gives the CPU engine the state at the last repartition.
     void hand_to_cpu();
     void go_on_on_cpu(const std::string& why); // why: a sentence
+
+    // The following functions serve minimisations. They return nothing if the CPU has to go on.
+    typename GpuSurface<N>::Hooks hooks_of_surface();
+    std::optional<RunSummary> minimise_on_gpus(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
+    std::optional<SinglePoint> evaluate_at_rest();
 
     Frame read_frame(const GpuSnapshot<N>& snapshot); // waits for the GPU
     // Returns the value that the first process has passed to this function, on all processes.
@@ -104,6 +116,7 @@ private:
     GpuRanks<N> ranks_;
     GpuSegments<N> segments_;
     GpuOutput<N> output_;
+    std::unique_ptr<GpuSurface<N>> surface_; // null: the run is no minimisation
     PlanSummary plan_;
     HostSnapshot<N> read_;
     std::optional<Frame> last_; // last frame of a run spread over processes, kept since processes separate at the end

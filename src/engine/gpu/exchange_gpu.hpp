@@ -112,6 +112,21 @@ RankProgram keep_atoms(GpuRank<N>& r, GpuSnapshot<N>& snapshot)
     co_await release_exchange_buffers(r, r.queue);
 }
 
+// Keeps a frame in the snapshot. Forces are stored after a barrier of their own, since before it rank
+// 0 may still be copying those of the last frame. forces: null if they are stored on another node.
+template <class N>
+RankProgram keep_frame(GpuRank<N>& r, bool with_forces, GpuSnapshot<N>& snapshot, Vec3<typename N::ForceSum>* forces)
+{
+    co_await keep_atoms(r, snapshot);
+    if (!with_forces) { co_return; }
+    if (forces != nullptr) { gather_forces(r.queue, r.state, forces); }
+    if (r.travellers) { r.travellers->send_forces(r.queue, r.state); }
+    co_await agree_on_flags(r);
+    if (!r.travellers) { co_return; }
+    r.travellers->receive_forces(r.queue, forces);
+    co_await release_exchange_buffers(r, r.queue);
+}
+
 // Runs program(gpu rank) of every rank of these GPUs; the programs take turns at their pauses.
 template <class N, class Program>
 void run_together(GpuSpan<N> gpus, Program&& program)

@@ -9,6 +9,7 @@
 #include "engine/gpu/saved_state.hpp"
 #include "engine/option_rules.hpp"
 #include "halo/gpu/no_halo.hpp"
+#include "model/minimisers.hpp"
 #include "state/rank_slots.hpp"
 #include "trace/phases.hpp"
 
@@ -77,6 +78,18 @@ MeshCells mesh_cells(const RunSetup& setup, const CellGrid& grid, int mesh_ranks
             .ahead = overhang,
             .may_fall_back = false,
             .forces_have_rest = mesh_interval(setup.parameters) > 1};
+}
+
+// Returns the topology with the masses against which the constraints of a run act: those of ConstraintMasses::Equal in a
+// minimisation.
+Topology with_constraint_masses(Topology topology, const RunParameters& parameters)
+{
+    if (!is_minimisation(parameters.integrator)) { return topology; }
+    for (MoleculeType& type : topology.molecule_types)
+    {
+        for (Atom& atom : type.atoms) { atom.mass = atom.mass > 0 ? 1 : 0; }
+    }
+    return topology;
 }
 
 } // namespace
@@ -153,7 +166,8 @@ GpuRank<N> GpuLayout<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& star
 {
     const RunParameters& p = setup_.parameters;
     const bool stochastic = p.integrator == Integrator::StochasticDynamics;
-    const UpdateBlocks blocks = make_update_blocks(start.topology, {p.lincs_order, p.lincs_iterations});
+    const UpdateBlocks blocks =
+        make_update_blocks(with_constraint_masses(start.topology, p), {p.lincs_order, p.lincs_iterations});
     const CouplingPlan coupling{.temperature = start.temperature_coupling,
                                 .pressure = start.pressure_coupling,
                                 .stochastic = stochastic ? start.stochastic : StochasticDynamics{},

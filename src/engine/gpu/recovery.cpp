@@ -19,6 +19,9 @@ namespace parhelion {
 namespace {
 
 constexpr int most_attempts = 8; // attempts to increase capacity
+struct GoesOnOnCpu               // ends a minimisation on GPUs; the CPU has the base
+{
+};
 constexpr const char* list_is_full =
     "Atoms in one place have more neighbours or exclusions than the GPU's pair list has room for.";
 
@@ -71,7 +74,7 @@ void GpuEngine<N>::build_lists_in_the_middle(Segment& interval)
 template <class N>
 void GpuEngine<N>::refuse_grid()
 {
-    const std::int64_t step = segments_.oldest().first;
+    const std::int64_t step = failed_step();
     throw GridError(step,
                     fmt::format("E505 step {}: the box has become too small for the grid {}x{}x{}, or an atom has left its "
                                 "cell too far behind (which of two atoms is ahead would be undecided). Use a grid that does "
@@ -82,7 +85,7 @@ void GpuEngine<N>::refuse_grid()
 template <class N>
 void GpuEngine<N>::refuse_mesh()
 {
-    const std::int64_t step = segments_.oldest().first;
+    const std::int64_t step = failed_step();
     throw GridError(step, fmt::format("E512 step {}: with --pme shared an atom is so far from its rank's cell that another rank "
                                       "lacks its charge on a part of the mesh, although halos are new. Use --pme bricks.",
                                       step));
@@ -104,7 +107,7 @@ void GpuEngine<N>::grow_capacity(std::uint32_t flags)
     const Growth growth = ++attempts_ > most_attempts ? Growth::NotInLists : ranks_.grow_capacity(flags);
     if (growth == Growth::NotInLists) { return go_on_on_cpu(list_is_full); }
     if (growth == Growth::Made) { return; }
-    const std::int64_t step = segments_.oldest().first;
+    const std::int64_t step = failed_step();
     throw GridError(step, fmt::format("E509 step {}: with the grid {}x{}x{}, a rank has come to more than {:.1f} times as many "
                                       "atoms as it would have at the mean density, and GPUs have no room for its halo. Use fewer "
                                       "ranks, or a grid whose cells hold about as many atoms each.",
@@ -132,7 +135,7 @@ void GpuEngine<N>::go_on_on_cpu(const std::string& why)
 template <class N>
 void GpuEngine<N>::stop_for_missing_terms()
 {
-    const Frame frame = read_frame(segments_.at_repartition());
+    const Frame frame = read_frame(kept_state());
     const WatchPause pause(watch_);
     const Topology& topology = setup_.system.topology;
     const LongestTerm longest = longest_term(topology, frame.x, frame.box);
@@ -158,8 +161,75 @@ void GpuEngine<N>::blow_up()
                                                 report.step, setup_.system.topology.describe(report.atom)));
 }
 
+// --- minimisations
+
+template <class N>
+typename GpuSurface<N>::Hooks GpuEngine<N>::hooks_of_surface()
+{
+    const auto grow = [this](std::uint32_t flags, int attempt) {
+        attempts_ = attempt - 1;
+        grow_capacity(flags);
+        if (runs_on_ == RunsOn::Cpu) { throw GoesOnOnCpu(); }
+    };
+    const auto refuse = [this](Remedy remedy) {
+        if (remedy == Remedy::RefuseMesh) { refuse_mesh(); }
+        if (remedy == Remedy::RefuseGrid) { refuse_grid(); }
+        stop_for_missing_terms();
+    };
+    const auto leave_gpus = [this](const std::string& why) {
+        go_on_on_cpu(why);
+        throw GoesOnOnCpu();
+    };
+    return {grow, refuse, leave_gpus};
+}
+
+template <class N>
+std::optional<RunSummary> GpuEngine<N>::minimise_on_gpus(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
+{
+    constexpr double pairs_per_tile = cluster_size * cluster_size;
+    try
+    {
+        surface_->begin();
+        RunSummary summary = minimise(*surface_, setup_, segments_.step(), steps, observer, stop);
+        summary.pairs_per_atom =
+            count_tiles(ranks_.layout().here(), processes_) * pairs_per_tile / static_cast<double>(ranks_.layout().atoms());
+        segments_.pass_over(summary.steps);
+        return summary;
+    }
+    catch (const GoesOnOnCpu&)
+    {
+        return {};
+    }
+}
+
+template <class N>
+std::optional<SinglePoint> GpuEngine<N>::evaluate_at_rest()
+{
+    OutputDue forces;
+    forces.f = true;
+    try
+    {
+        surface_->begin();
+        surface_->evaluate();
+        SinglePoint point;
+        point.observables = surface_->observables();
+        point.observables.time =
+            setup_.parameters.start_time + static_cast<double>(point.observables.step) * setup_.parameters.dt;
+        point.forces = surface_->frame(forces).f;
+        surface_->return_to_base();
+        return point;
+    }
+    catch (const GoesOnOnCpu&)
+    {
+        return {};
+    }
+}
+
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template bool GpuEngine<N>::recover(std::uint32_t, Observer&);                                                               \
+    template typename GpuSurface<N>::Hooks GpuEngine<N>::hooks_of_surface();                                                     \
+    template std::optional<RunSummary> GpuEngine<N>::minimise_on_gpus(std::int64_t, Observer&, const std::atomic<bool>&);        \
+    template std::optional<SinglePoint> GpuEngine<N>::evaluate_at_rest();                                                        \
     template void GpuEngine<N>::tell_of_halved_intervals(Observer&) const;                                                       \
     template void GpuEngine<N>::go_on_on_cpu(const std::string&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

@@ -10,21 +10,6 @@ namespace {
 
 constexpr std::size_t most_graphs = 128; // further intervals are queued kernel by kernel; a trace doubles the number
 
-// Keeps a frame in the snapshot. Forces are stored after a barrier of their own, since before it rank
-// 0 may still be copying those of the last frame. forces: null if they are stored on another node.
-template <class N>
-RankProgram keep_frame(GpuRank<N>& r, bool with_forces, GpuSnapshot<N>& snapshot, Vec3<typename N::ForceSum>* forces)
-{
-    co_await keep_atoms(r, snapshot);
-    if (!with_forces) { co_return; }
-    if (forces != nullptr) { gather_forces(r.queue, r.state, forces); }
-    if (r.travellers) { r.travellers->send_forces(r.queue, r.state); }
-    co_await agree_on_flags(r);
-    if (!r.travellers) { co_return; }
-    r.travellers->receive_forces(r.queue, forces);
-    co_await release_exchange_buffers(r, r.queue);
-}
-
 // Makes later work wait for all work that is queued on any branch.
 template <class N>
 RankProgram end_steps(GpuRank<N>& r, std::int64_t steps)

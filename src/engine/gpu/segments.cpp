@@ -93,6 +93,15 @@ void GpuSegments<N>::wait_for_all()
 }
 
 template <class N>
+void GpuSegments<N>::pass_over(std::int64_t steps)
+{
+    PARHELION_EXPECTS(is_empty());
+    for_each_rank<N>(ranks_.layout().here(),
+                     [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) { advance_step(gpu.queue, steps, r.state); });
+    step_ += steps;
+}
+
+template <class N>
 void GpuSegments<N>::drop()
 {
     wait_for_all();

@@ -33,6 +33,7 @@ public:
 
     bool is_empty() const { return under_way_.empty(); }
     bool is_full() const { return under_way_.size() >= at_once; }
+    const Segment& oldest() const { return under_way_.front(); }
     Segment& oldest() { return under_way_.front(); }    // the oldest segment in flight; flags may be changed before take_back()
     std::int64_t step() const { return step_; }         // step of the state after all queued work
     std::int64_t pace() const { return pace_.steps(); } // recommended number of steps of the next segment
@@ -53,6 +54,8 @@ public:
     void wait_for_all();
     // Waits for all segments, restores the state at the beginning of the oldest one, and returns all of them for repetition.
     std::deque<Segment> take_back();
+    // Counts steps that were made without segments. Precondition: no segment is in flight.
+    void pass_over(std::int64_t steps);
     // Waits for all segments and discards them.
     void drop();
 

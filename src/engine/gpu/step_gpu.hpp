@@ -31,6 +31,8 @@
 // Virtual sites except those of rigid waters: their forces are spread before the update, which then exchanges
 // no halo. The sites are constructed at the end of the step. Without such sites nothing is queued for them.
 //
+// Minimisations use the same forces: evaluate_at_rest() and move_along_velocities().
+//
 // Blow-ups: the update checks every force and displacement, and raises a flag if one is too large. The
 // host sees the flag when the steps are done. If lists must miss no pair, the bonded branch first checks
 // how far atoms have moved since the lists were built. It raises a flag if an atom has moved too far.
@@ -155,15 +157,15 @@ RankProgram finish_step(GpuRank<N>& r, std::int64_t step_offset, const StepTasks
                       r.state); // O T: observables, barostat
 }
 
-// Queues the step whose number is that in the rank's scalars plus step_offset. If a frame is due, the program output(rank)
-// is queued between forces and update. After the last of a series of steps, r.queue must wait for r.nonlocal.
-template <class N, class Output>
-RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age, const StepPattern& flags, const Output& output)
+// Computes the forces of a step, after a repartition if one is due (S X L B M). Forces on halo atoms are not returned yet.
+// Forces of home atoms are complete on r.queue, those of the halo on r.nonlocal behind r.bonded_branch.
+template <class N>
+RankProgram compute_forces(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age, const StepTasks& flags)
 {
     GpuBranch &queue = r.queue, &nonlocal = r.nonlocal, &bonded_branch = r.bonded_branch, &background = r.background,
               &mesh_branch = r.mesh_branch;
     const Compute compute = flags.compute();
-    const bool has_mesh = r.mesh && flags.mesh.first != 0, has_rest = has_mesh && flags.mesh.rest != 0;
+    const bool has_mesh = r.mesh && flags.mesh.first != 0;
     const bool with_halo_atoms = has_mesh && r.mesh->takes_halo_atoms();
     const bool has_bonded = r.has_cell && !flags.repartition; // if false, plan_exchange() computes the bonded forces
 
@@ -207,7 +209,17 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
         queue.after(mesh);
         if (with_halo_atoms) { nonlocal.after(mesh); }
     }
-    const Done forces = nonlocal.after(bonded_branch.done()).done();
+}
+
+// Queues the step whose number is that in the rank's scalars plus step_offset. If a frame is due, the program output(rank)
+// is queued between forces and update. After the last of a series of steps, r.queue must wait for r.nonlocal.
+template <class N, class Output>
+RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age, const StepPattern& flags, const Output& output)
+{
+    GpuBranch &queue = r.queue, &nonlocal = r.nonlocal;
+    const bool has_rest = r.mesh && flags.mesh.first != 0 && flags.mesh.rest != 0;
+    co_await compute_forces(r, step_offset, list_age, flags); // S X L B M
+    const Done forces = nonlocal.after(r.bonded_branch.done()).done();
     const bool update_begins_early = begins_during_return(r, flags);
     const bool has_verlet = flags.full_step || flags.begins, needs_forces = flags.frame_forces || has_rest || has_verlet;
     co_await return_forces(r, update_begins_early, needs_forces); // F: forces on halo atoms
@@ -236,6 +248,42 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     if (r.has_cell) { r.sites.construct(queue, r.state); }
     co_await all_are_here;
     r.halo->await_update(queue, r.state); // waits for X of the next step
+}
+
+// Minimisations: computes energy, virial and forces of atoms at rest, with new lists. Velocities become the forces that
+// constraints leave free.
+template <class N>
+RankProgram evaluate_at_rest(GpuRank<N>& r)
+{
+    StepTasks tasks;
+    tasks.repartition = tasks.observe = true;
+    tasks.mesh = {1, 0};
+    co_await compute_forces(r, 0, 0, tasks); // S X L B M
+    r.nonlocal.after(r.bonded_branch.done());
+    co_await return_forces(r, false, true); // F
+    r.queue.after(r.nonlocal.done());
+    if (r.has_cell)
+    {
+        r.sites.spread_forces(r.queue, Virial::Compute, r.state);
+        if (!r.sites.is_empty()) { r.coupling.stop_atoms(r.queue, r.state); } // the update does not change these sites
+        r.update.to_rest(r.queue, r.coupling.rest_args(), r.state);
+    }
+    co_await all_are_here;
+    co_await finish_step(r, 0, tasks); // G O
+}
+
+// Minimisations: moves atoms by `factor` times their velocities, onto the constraints. Precondition: put_back() came just before.
+template <class N>
+RankProgram move_along_velocities(GpuRank<N>& r, double factor)
+{
+    if (r.has_cell)
+    {
+        r.update.resolve(r.queue, r.state);
+        r.sites.resolve(r.queue, r.state);
+        r.update.step(r.queue, r.coupling.move_args(factor), r.state);
+        r.sites.construct(r.queue, r.state);
+    }
+    co_return;
 }
 
 } // namespace parhelion

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The surface of a minimisation on GPUs (dynamics/minimise/surface.hpp). Ranks compute forces and move atoms. The base, the point
+// that was evaluated last and all vectors are on the first GPU of the process, in input order, as snapshots are.
+//
+// The idea: in a snapshot, velocities take the place of forces or of the direction of search. Every move begins by putting back
+// the base with that direction. So a move needs no undoing, and any failure is handled by making it once more. Per evaluation the
+// host waits once, for the energies, the largest force and the flags. Cost: an evaluation with a new pair list, some 300 bytes an
+// atom for snapshots and exchange buffers, and two waits to put the base back.
+//
+// With several processes, all of them compute the same numbers.
+#pragma once
+
+#include "dynamics/gpu/minimise_gpu.hpp"
+#include "engine/gpu/frame.hpp"
+#include "engine/gpu/output.hpp"
+#include "engine/gpu/ranks.hpp"
+#include "engine/minimisation.hpp"
+#include "engine/remedy.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace parhelion {
+
+template <class N>
+class GpuSurface final : public MinimisedSystem
+{
+public:
+    // The functions for evaluations that fail.
+    struct Hooks
+    {
+        // Enlarges memory, for the given attempt in a row, or ends the minimisation by an exception.
+        std::function<void(std::uint32_t flags, int attempt)> grow;
+        std::function<void(Remedy)> refuse; // throws: the first point has such a failure
+        std::function<void(const std::string& why)>
+            leave_gpus; // throws: the first point has no energy or forces. why: a sentence
+    };
+
+    GpuSurface(GpuRanks<N>& ranks, const GpuOutput<N>& output, const System& system, Hooks hooks);
+
+    // Makes the present positions the base.
+    void begin();
+
+    std::optional<SurfacePoint> evaluate() override;
+    void accept() override;
+    void move(double factor) override;
+    void return_to_base() override;
+    void combine(std::span<const Term> terms, int into) override;
+    Observables observables() override;
+    Frame frame(const OutputDue& due) override;
+    std::string range_remark() override;
+
+    // Returns the base, with the step of begin().
+    const GpuSnapshot<N>& base() const { return base_; }
+
+private:
+    using Vector = DeviceBuffer<Vec3<typename N::Real>>;
+    Vector& vector(int number);
+    SurfacePoint judge();
+    SurfacePoint failed(Remedy remedy);
+
+    GpuRanks<N>& ranks_;
+    const GpuOutput<N>& output_;
+    const std::size_t atoms_;
+    const Hooks hooks_;
+    GpuSnapshot<N> base_, point_, framed_; // v of base_: the vector `search`; v of point_: the vector `new_force`
+    std::vector<Vector> others_;           // all other vectors
+    GpuReduction reduction_;
+    HostSnapshot<N> read_;
+    PinnedBuffer<DeviceScalars> status_{1};
+    PinnedBuffer<LargestElement> largest_{1};
+    std::int64_t evaluations_ = 0; // so far, of which the latest has the latest record
+    std::optional<double> factor_; // of the latest move; empty: the point is the base
+    bool is_first_ = true;         // no point has been evaluated since begin()
+};
+
+} // namespace parhelion
