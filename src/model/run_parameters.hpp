@@ -33,6 +33,12 @@ enum class LjModifier : std::uint8_t
     ForceSwitch,
     PotentialSwitch
 };
+// The rule for the c6 of a pair on the mesh of dispersion (LJ-PME): lj-pme-comb-rule.
+enum class LjMeshRule : std::uint8_t
+{
+    Geometric,        // sqrt(c6_ii c6_jj)
+    LorentzBerthelot, // by the mean of sigma and the geometric mean of epsilon
+};
 enum class CoulombKind : std::uint8_t
 {
     CutOff,
@@ -182,6 +188,9 @@ struct RunParameters
     int pme_order = 4;
     LjModifier lj_modifier = LjModifier::PotentialShift;
     double lj_cutoff = 1, lj_switch = 0;
+    bool has_lj_mesh = false;         // vdwtype = PME: the mesh has the dispersion beyond the cut-off, too
+    double lj_ewald_tolerance = 1e-3; // ewald-rtol-lj
+    LjMeshRule lj_mesh_rule = LjMeshRule::Geometric;
     DispersionCorrection dispersion_correction = DispersionCorrection::None;
     // --- coupling
     Thermostat thermostat = Thermostat::None;
@@ -274,6 +283,25 @@ inline double ewald_beta(const RunParameters& p)
     {
         const double middle = 0.5 * (low + high);
         (std::erfc(middle * p.coulomb_cutoff) > p.ewald_tolerance ? low : high) = middle;
+    }
+    return high;
+}
+
+// Returns the part of the dispersion -c6/r^6 that LJ-PME leaves to the direct space at x = (beta r)^2:
+// exp(-x) (1 + x + x^2/2) (Essmann et al., J. Chem. Phys. 103, 8577 (1995), eq. 5.2).
+inline double direct_dispersion(double x) { return std::exp(-x) * (1 + x + 0.5 * x * x); }
+
+// Returns beta of LJ-PME's splitting, 1/nm. It solves direct_dispersion((beta rvdw)^2) = ewald-rtol-lj by bisection to the last
+// bit.
+inline double lj_ewald_beta(const RunParameters& p)
+{
+    double low = 0, high = 1;
+    const auto remains = [&](double beta) { return direct_dispersion(beta * p.lj_cutoff * beta * p.lj_cutoff); };
+    while (remains(high) > p.lj_ewald_tolerance) { high *= 2; }
+    for (int halving = 0; halving < 64; ++halving)
+    {
+        const double middle = 0.5 * (low + high);
+        (remains(middle) > p.lj_ewald_tolerance ? low : high) = middle;
     }
     return high;
 }

@@ -177,6 +177,20 @@ PotentialAtCutoff lennard_jones_at_cutoff(const Topology& topology, const RunPar
     const auto ab = static_cast<std::size_t>(a) * static_cast<std::size_t>(topology.types()) + static_cast<std::size_t>(b);
     const double v6 = topology.c6[ab] / rc6, v12 = topology.c12[ab] / (rc6 * rc6);
     PotentialAtCutoff lj{v12 - v6, (6 * v6 - 12 * v12) / rc, (156 * v12 - 42 * v6) / (rc * rc)};
+    if (run.has_lj_mesh)
+    {
+        // Pairs lose c6 (1 - g) / r^6 by the geometric rule, g = direct_dispersion(x), x = (beta r)^2; g' = -beta^2 r x^2
+        // exp(-x). By the other rule this is within a few percent of a term that is small at the cut-off.
+        const auto own = [&](std::int32_t type) {
+            const auto i = static_cast<std::size_t>(type) * static_cast<std::size_t>(topology.types() + 1);
+            return std::max(0.0, topology.c6[i]);
+        };
+        const double root_x = lj_ewald_beta(run) * rc, x = root_x * root_x, g = direct_dispersion(x), gauss = std::exp(-x);
+        const double of_mesh = std::sqrt(own(a) * own(b)) / rc6;
+        lj.value += of_mesh * (1 - g);
+        lj.slope += of_mesh * (6 * g + x * x * x * gauss - 6) / rc;
+        lj.curvature += of_mesh * (42 - 42 * g - (7 + 2 * x) * x * x * x * gauss) / (rc * rc);
+    }
     if (run.lj_modifier != LjModifier::None) { lj.value = 0; }
     if (run.lj_modifier == LjModifier::ForceSwitch)
     {

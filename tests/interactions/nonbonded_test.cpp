@@ -97,6 +97,11 @@ PairResult all_pairs(const System& system, const RunParameters& run, const std::
     for (std::size_t i = 0; i < x.size(); ++i)
     {
         result.energies[EnergyTerm::CoulombSr] -= f * self * atoms[i]->charge * atoms[i]->charge;
+        if (run.has_lj_mesh)
+        {
+            const auto ii = static_cast<std::size_t>(atoms[i]->type * (topology.types() + 1));
+            result.energies[EnergyTerm::LjSr] += std::pow(lj_ewald_beta(run), 6) / 12 * parameters.mesh_c6[ii];
+        }
         for (std::size_t j = i + 1; j < x.size(); ++j)
         {
             const Vec3<double> d = system.box.image(x[i] - x[j]);
@@ -104,8 +109,9 @@ PairResult all_pairs(const System& system, const RunParameters& run, const std::
             if (r >= parameters.cutoff) { continue; }
             const bool excluded = are_excluded(topology, static_cast<std::int64_t>(i), static_cast<std::int64_t>(j));
             const auto ij = static_cast<std::size_t>(atoms[i]->type * topology.types() + atoms[j]->type);
-            const PairForce pair =
-                pair_force(parameters, topology.c6[ij], topology.c12[ij], f * atoms[i]->charge * atoms[j]->charge, r, excluded);
+            const double of_mesh = run.has_lj_mesh ? parameters.mesh_c6[ij] : 0;
+            const PairForce pair = pair_force(parameters, topology.c6[ij], topology.c12[ij],
+                                              f * atoms[i]->charge * atoms[j]->charge, r, excluded, of_mesh);
             result.energies[EnergyTerm::CoulombSr] += pair.coulomb;
             result.energies[EnergyTerm::LjSr] += pair.lj;
             result.energy_scale[static_cast<std::size_t>(EnergyTerm::CoulombSr)] += std::abs(pair.coulomb);
@@ -114,8 +120,10 @@ PairResult all_pairs(const System& system, const RunParameters& run, const std::
             result.forces[i] += on_i;
             result.forces[j] -= on_i;
             result.energies.virial += -0.5 * outer(d, on_i);
-            const double lj = 0.5 * r * r *
-                              std::abs(pair_force(parameters, topology.c6[ij], topology.c12[ij], 0, r, excluded).force_over_r),
+            const double lj =
+                             0.5 * r * r *
+                             std::abs(
+                                 pair_force(parameters, topology.c6[ij], topology.c12[ij], 0, r, excluded, of_mesh).force_over_r),
                          all = 0.5 * r * norm(on_i);
             of_lj += lj;
             squares += square(error_of_close_pair * lj) + square(error_of_charges * (all + lj));
@@ -188,13 +196,20 @@ public:
     ~OnlyTarget() { hwy::SetSupportedTargetsForTest(0); }
 };
 
+std::vector<NonbondedVariant> cpu_variants()
+{
+    std::vector<NonbondedVariant> all(std::begin(nonbonded_variants), std::end(nonbonded_variants));
+    all.insert(all.end(), std::begin(lj_mesh_variants), std::end(lj_mesh_variants));
+    return all;
+}
+
 std::vector<std::int64_t> targets() { return hwy::SupportedAndGeneratedTargets(); }
 
 } // namespace
 
 TYPED_TEST(Nonbonded, agrees_with_sums_over_all_pairs_for_every_option_and_instruction_set)
 {
-    for (const NonbondedVariant& variant : nonbonded_variants)
+    for (const NonbondedVariant& variant : cpu_variants())
     {
         SCOPED_TRACE(variant.name);
         System system = random_liquid({2.1, 2.6, 2.3}, 330, 20, 7, variant.rule);
@@ -315,7 +330,7 @@ TYPED_TEST(Nonbonded, force_is_minus_the_gradient_of_the_energy)
 {
     if constexpr (TypeParam::precision == Precision::Double && TypeParam::summation == Summation::Fast)
     {
-        for (const NonbondedVariant& variant : nonbonded_variants)
+        for (const NonbondedVariant& variant : cpu_variants())
         {
             SCOPED_TRACE(variant.name);
             System system = random_liquid({1.9, 1.9, 2.0}, 20, 2, 5, variant.rule);

@@ -72,6 +72,40 @@ EnergyForce coulomb_at(double r, bool excluded, const RunParameters& run)
 
 } // namespace
 
+// The dispersion on LJ-PME's mesh, which a pair loses: c6 (1 - g) / r^6, less its value at the cut-off unless it is excluded.
+TEST(PairLaw, of_lj_pme_loses_what_the_mesh_has)
+{
+    for (const double tolerance : {1e-2, 1e-3, 1e-4, 1e-6, 1e-9, 1e-12})
+    {
+        const System system = random_liquid({2.1, 2.6, 2.3}, 3, 2, 7);
+        RunParameters run = pme(0.9);
+        const NonbondedParameters plain = make_nonbonded(system.topology, run);
+        run.has_lj_mesh = true, run.lj_ewald_tolerance = tolerance;
+        const NonbondedParameters parameters = make_nonbonded(system.topology, run);
+        const double beta = lj_ewald_beta(run), rc = run.lj_cutoff;
+        EXPECT_NEAR(direct_dispersion(beta * rc * beta * rc), tolerance, 1e-13 * tolerance + 1e-16);
+        const auto of_mesh = [&](double r) {
+            const long double s = beta * beta * r * r, r6 = std::pow(static_cast<long double>(r), 6);
+            const long double gauss = std::exp(-s), g = gauss * (1 + s + s * s / 2), slope = gauss * s * s * s;
+            return std::pair(static_cast<double>((1 - g) / r6), static_cast<double>((6 * (1 - g) - slope) / (r6 * r)));
+        };
+        for (double r = 0.25; r < 0.9; r += 0.013) // nearer 1 - g cancels
+        {
+            for (const bool excluded : {false, true})
+            {
+                const double c6 = 2e-3, c12 = 3e-6, qq = -70, mesh = 1.7e-3;
+                const PairForce with = pair_force(parameters, c6, c12, qq, r, excluded, mesh),
+                                without = pair_force(plain, c6, c12, qq, r, excluded);
+                const auto [energy, force] = of_mesh(r);
+                const double scale = std::abs(without.lj) + std::abs(without.force_over_r) + mesh * std::pow(beta, 8);
+                EXPECT_NEAR(with.lj - without.lj, mesh * (energy - (excluded ? 0 : of_mesh(rc).first)), 1e-13 * scale) << r;
+                EXPECT_NEAR(with.force_over_r - without.force_over_r, mesh * force / r, 1e-13 * scale) << r;
+                EXPECT_EQ(with.coulomb, without.coulomb);
+            }
+        }
+    }
+}
+
 TEST(PairLaw, is_that_of_the_published_formulas)
 {
     for (const NonbondedVariant& variant : nonbonded_variants)

@@ -168,4 +168,27 @@ inline const NonbondedVariant nonbonded_variants[] = {
      }},
 };
 
+// LJ-PME.
+inline const NonbondedVariant lj_mesh_variants[] = {
+    {"LJ-PME, geometric", CombinationRule::GeometricSigmaEpsilon,
+     [](System&, RunParameters& r) { r.coulomb = CoulombKind::Pme, r.has_lj_mesh = true; }},
+    {"LJ-PME, geometric for Lorentz-Berthelot", CombinationRule::LorentzBerthelot,
+     [](System&, RunParameters& r) { r.coulomb = CoulombKind::Pme, r.has_lj_mesh = true; }},
+    {"LJ-PME, geometric for a table, tight tolerances, no modifier", CombinationRule::LorentzBerthelot,
+     [](System& s, RunParameters& r) {
+         s.topology.c6[1] = s.topology.c6[3] = 1e-3, r.coulomb = CoulombKind::Pme, r.has_lj_mesh = true;
+         r.lj_modifier = LjModifier::None, r.lj_ewald_tolerance = 1e-9, r.ewald_tolerance = 1e-12;
+     }},
+    {"LJ-PME, Lorentz-Berthelot, no modifier", CombinationRule::LorentzBerthelot,
+     [](System&, RunParameters& r) {
+         r.coulomb = CoulombKind::Pme, r.has_lj_mesh = true, r.lj_modifier = LjModifier::None;
+         r.lj_mesh_rule = LjMeshRule::LorentzBerthelot;
+     }},
+    {"LJ-PME, a table, tight tolerances", CombinationRule::LorentzBerthelot,
+     [](System& s, RunParameters& r) {
+         s.topology.c6[1] = s.topology.c6[3] = 1e-3, r.coulomb = CoulombKind::Pme, r.has_lj_mesh = true;
+         r.lj_mesh_rule = LjMeshRule::LorentzBerthelot, r.lj_ewald_tolerance = 1e-9, r.ewald_tolerance = 1e-12;
+     }},
+};
+
 } // namespace parhelion::test

@@ -38,7 +38,7 @@ Mesh<N>::Mesh(const MeshParameters& parameters) : order_(parameters.order)
     if (!is_used()) { return; }
     transforms_ = MeshTransforms<Real>(parameters);
     const mesh::Layout& layout = transforms_.layout();
-    atoms_ = MeshAtoms<N>(layout, order_);
+    atoms_ = MeshAtoms<N>(layout, order_, MeshCharges<N>(parameters));
     const auto planes = static_cast<std::size_t>(layout.points[0]), rows = static_cast<std::size_t>(layout.points[1]);
     grid_.resize(planes * layout.plane());
     spectrum_.resize(planes * rows * layout.spectrum_row());

@@ -22,6 +22,7 @@ void MeshAtoms<N>::sort(CpuQueue& queue, const ParticleState<N>& state, std::siz
     const auto planes = static_cast<std::size_t>(points);
     plane_of_slot_.resize(clusters * cluster_size);
     in_plane_.resize(static_cast<std::size_t>(queue.threads()));
+    if (charge_.are_of_types()) { strengths_.resize(clusters * cluster_size); }
     queue.run([&](int thread) {
         std::vector<std::size_t>& count = in_plane_[static_cast<std::size_t>(thread)];
         count.assign(planes, 0);
@@ -29,7 +30,9 @@ void MeshAtoms<N>::sort(CpuQueue& queue, const ParticleState<N>& state, std::siz
         for (std::size_t slot = begin * cluster_size; slot < end * cluster_size; ++slot)
         {
             plane_of_slot_[slot] = -1;
-            if (state.charge[slot] == 0) { continue; }
+            const Real charge = charge_(state, slot);
+            if (charge_.are_of_types()) { strengths_[slot] = charge; }
+            if (charge == 0) { continue; }
             const int plane =
                 planes_.from_first(mesh_place(state.x.get(slot).x, static_cast<std::uint32_t>(points)).point, points);
             if (!reaches_planes(plane)) { continue; }
@@ -60,8 +63,8 @@ void MeshAtoms<N>::sort(CpuQueue& queue, const ParticleState<N>& state, std::siz
 template <class N>
 mesh::Atoms<N> MeshAtoms<N>::atoms(const ParticleState<N>& state, std::size_t begin, std::size_t end) const
 {
-    return {
-        &layout_, order_, planes_, state.x.values().data(), state.charge.data(), sorted_.data() + begin, sorted_.data() + end};
+    const Real* const charges = charge_.are_of_types() ? strengths_.data() : state.charge.data();
+    return {&layout_, order_, planes_, state.x.values().data(), charges, sorted_.data() + begin, sorted_.data() + end};
 }
 
 template <class N>

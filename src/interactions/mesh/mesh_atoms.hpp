@@ -7,6 +7,7 @@
 #pragma once
 
 #include "interactions/force_buffers.hpp"
+#include "interactions/mesh/mesh_charges.hpp"
 #include "interactions/mesh/mesh_kernels.hpp"
 
 #include <array>
@@ -22,7 +23,12 @@ public:
     using ChargeSum = mesh::ChargeSum<N>;
 
     MeshAtoms() = default;
-    MeshAtoms(const mesh::Layout& layout, int order) : layout_(layout), order_(order) {}
+    MeshAtoms(const mesh::Layout& layout, int order, const MeshCharges<N>& charges = {})
+        : layout_(layout), order_(order), charge_(charges)
+    {
+    }
+
+    const MeshCharges<N>& charges() const { return charge_; }
 
     // Selects the charged atoms of the first `clusters` clusters that reach the planes. The functions below use these atoms.
     void sort(CpuQueue& queue, const ParticleState<N>& state, std::size_t clusters, const mesh::PlaneRange& planes);
@@ -45,6 +51,8 @@ private:
 
     mesh::Layout layout_;
     int order_ = 0;
+    MeshCharges<N> charge_;
+    AlignedVector<Real> strengths_; // by slot, on a mesh of dispersion
     mesh::PlaneRange planes_;
     std::vector<std::int32_t> plane_of_slot_;        // by slot: first plane reached, within planes_; -1: none, or no charge
     std::vector<std::int32_t> sorted_;               // slots, sorted by plane, then by slot

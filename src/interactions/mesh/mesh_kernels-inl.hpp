@@ -35,12 +35,29 @@ struct Solver
     using V = typename T::V;
     static constexpr std::size_t lanes = T::lanes;
 
-    // Multiplies transforms at a vector of kz by the influence function G.
-    template <bool sums_wanted, bool tilted>
-    static HWY_INLINE void multiply(const Layout& l, const Influence<Real>& g, std::size_t y, std::size_t k,
-                                    const Lines<Real>& lines, [[maybe_unused]] LineSums* sums)
+    // exp(-x) f'(x) of dispersion_waves.hpp over exp(-x), by Clenshaw's recurrence.
+    static HWY_INLINE V dispersion_slope(const DispersionWaves<Real>& waves, V x)
     {
         const D d;
+        const V b = hn::Sqrt(x), middle = hn::Set(d, DispersionWaves<Real>::middle);
+        const V u = hn::Div(hn::Sub(b, middle), hn::Add(b, middle)), twice = hn::Add(u, u);
+        V next = hn::Zero(d), sum = hn::Zero(d);
+        for (std::size_t i = DispersionWaves<Real>::terms; i-- > 1;)
+        {
+            const V term = hn::MulAdd(twice, sum, hn::Sub(hn::Set(d, waves.chebyshev[i]), next));
+            next = sum, sum = term;
+        }
+        return hn::MulAdd(u, sum, hn::Sub(hn::Set(d, waves.chebyshev[0]), next));
+    }
+
+    // Multiplies transforms at a vector of kz by the influence function G.
+    template <bool sums_wanted, bool tilted, bool of_dispersion>
+    static HWY_INLINE void multiply(const Transforms<Real>& t, std::size_t y, std::size_t k, const Lines<Real>& lines,
+                                    [[maybe_unused]] LineSums* sums)
+    {
+        const D d;
+        const Layout& l = *t.layout;
+        const Influence<Real>& g = *t.influence;
         // my and mz are m_y and m_z of the row. In a tilted box lean_y and lean_z, each times m_x, are subtracted from them.
         const Real my = g.m[1][y];
         V mz = hn::Load(d, g.m[2].data() + k);
@@ -56,18 +73,38 @@ struct Solver
                 const Real y_now = my - g.lean_y * mx;
                 const V z_now = hn::Sub(mz, hn::Set(d, g.lean_z * mx));
                 m2 = hn::MulAdd(z_now, z_now, hn::Set(d, mx * mx + y_now * y_now));
-                numerator = hn::Mul(numerator, hn::Exp(d, hn::Mul(m2, hn::Set(d, -g.inverse_beta2_pi2))));
             }
             else { m2 = hn::Add(mz2, hn::Set(d, mx * mx + my * my)); }
-            const V influence = hn::IfThenZeroElse(hn::Eq(m2, hn::Zero(d)), hn::Div(numerator, m2));
+            if constexpr (tilted || of_dispersion)
+            {
+                numerator = hn::Mul(numerator, hn::Exp(d, hn::Mul(m2, hn::Set(d, -g.inverse_beta2_pi2))));
+            }
+            V influence;
+            [[maybe_unused]] V slope; // of_dispersion: factors times f'
+            if constexpr (of_dispersion)
+            {
+                const V x2 = hn::Mul(m2, hn::Set(d, g.inverse_beta2_pi2));
+                slope = hn::Mul(numerator, dispersion_slope(*t.of_dispersion, x2));
+                influence = hn::MulAdd(hn::Mul(x2, hn::Set(d, static_cast<Real>(2.0 / 3))), slope, numerator);
+            }
+            else { influence = hn::IfThenZeroElse(hn::Eq(m2, hn::Zero(d)), hn::Div(numerator, m2)); }
             const auto s = T::load(lines.re, lines.im, x);
             const typename T::Complex potential = {hn::Mul(influence, s.re), hn::Mul(influence, s.im)};
             T::store(potential, lines.re, lines.im, x);
             if constexpr (sums_wanted)
             {
                 const V e = hn::MulAdd(potential.re, s.re, hn::Mul(potential.im, s.im));
-                const V inverse = hn::IfThenZeroElse(hn::Eq(m2, hn::Zero(d)), hn::Div(hn::Set(d, 1), m2));
-                const V h = hn::Mul(e, hn::Add(inverse, hn::Set(d, g.inverse_beta2_pi2)));
+                V h;
+                if constexpr (of_dispersion)
+                {
+                    const V s2 = hn::MulAdd(s.re, s.re, hn::Mul(s.im, s.im));
+                    h = hn::Mul(hn::Mul(s2, slope), hn::Set(d, -g.inverse_beta2_pi2));
+                }
+                else
+                {
+                    const V inverse = hn::IfThenZeroElse(hn::Eq(m2, hn::Zero(d)), hn::Div(hn::Set(d, 1), m2));
+                    h = hn::Mul(e, hn::Add(inverse, hn::Set(d, g.inverse_beta2_pi2)));
+                }
                 energy = hn::Add(energy, e), h_sum = hn::Add(h_sum, h);
                 h_x = hn::MulAdd(h, hn::Set(d, mx), h_x), h_xx = hn::MulAdd(h, hn::Set(d, mx * mx), h_xx);
             }
@@ -97,6 +134,17 @@ struct Solver
         }
     }
 
+    template <bool of_dispersion>
+    static HWY_INLINE void multiply_all(const Transforms<Real>& t, std::size_t y, std::size_t k, const Lines<Real>& lines,
+                                        LineSums* sums)
+    {
+        const bool tilted = t.influence->is_tilted;
+        if (sums != nullptr && tilted) { multiply<true, true, of_dispersion>(t, y, k, lines, sums); }
+        else if (sums != nullptr) { multiply<true, false, of_dispersion>(t, y, k, lines, sums); }
+        else if (tilted) { multiply<false, true, of_dispersion>(t, y, k, lines, nullptr); }
+        else { multiply<false, false, of_dispersion>(t, y, k, lines, nullptr); }
+    }
+
     static void run(const Transforms<Real>& t, const SpectrumRow<Real>& row, Real* work, LineSums* sums)
     {
         const Layout& l = *t.layout;
@@ -111,11 +159,8 @@ struct Solver
             }
             T::forward(*t.fft[0], lines);
             const auto y = static_cast<std::size_t>(row.y);
-            const bool tilted = t.influence->is_tilted;
-            if (sums != nullptr && tilted) { multiply<true, true>(l, *t.influence, y, k, lines, sums); }
-            else if (sums != nullptr) { multiply<true, false>(l, *t.influence, y, k, lines, sums); }
-            else if (tilted) { multiply<false, true>(l, *t.influence, y, k, lines, nullptr); }
-            else { multiply<false, false>(l, *t.influence, y, k, lines, nullptr); }
+            if (t.of_dispersion != nullptr) { multiply_all<true>(t, y, k, lines, sums); }
+            else { multiply_all<false>(t, y, k, lines, sums); }
             T::backward(*t.fft[0], lines);
             for (std::size_t x = 0; x < points; ++x)
             {

@@ -8,6 +8,7 @@
 
 #include "base/numerics.hpp"
 #include "base/vec3.hpp"
+#include "interactions/mesh/dispersion_waves.hpp"
 #include "interactions/mesh/line_fft.hpp"
 #include "interactions/mesh/plane_range.hpp"
 #include "interactions/mesh/spline.hpp"
@@ -36,6 +37,9 @@ struct Layout
 //
 // In a tilted box a wave is (m_x, m_y - lean_y m_x, m_z - lean_zy m_y - lean_z m_x). Its square
 // is no sum over axes, so each factor is 1 / B_d alone, and each wave takes an exponential.
+//
+// A mesh of dispersion has G(m) = scale factor_x factor_y factor_z f(pi^2 m^2 / beta^2), with f of dispersion_waves.hpp, with
+// factors 1 / B_d. Its scale is -pi^(3/2) beta^3 / (3 V) times MeshParameters::factor, and the wave 0 counts.
 template <class Real>
 struct Influence
 {
@@ -53,6 +57,7 @@ struct Transforms
     const Layout* layout;
     std::array<const LineFft<Real>*, 3> fft;
     const Influence<Real>* influence;
+    const DispersionWaves<Real>* of_dispersion; // null: of charges
 };
 
 // A row y of the spectrum along x. The part of it in plane x is at from[x] + offset.

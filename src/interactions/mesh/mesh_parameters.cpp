@@ -2,11 +2,13 @@
 #include "interactions/mesh/mesh_parameters.hpp"
 
 #include "base/error.hpp"
+#include "interactions/mesh/mesh_dispersion.hpp"
 #include "interactions/mesh/mesh_size.hpp"
 #include "interactions/mesh/spline.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace parhelion {
 
@@ -48,7 +50,7 @@ MeshParameters mesh_parameters(const Topology& topology, const RunParameters& ru
     PARHELION_EXPECTS(run.pme_order >= least_spline_order && run.pme_order <= largest_spline_order);
     MeshParameters mesh{.order = run.pme_order,
                         .beta = ewald_beta(run),
-                        .coulomb_factor = coulomb_factor(run),
+                        .factor = coulomb_factor(run),
                         .net_charge = net_charge(topology),
                         .largest_charge = largest_charge(topology),
                         .points = mesh_size(run, box),
@@ -59,6 +61,20 @@ MeshParameters mesh_parameters(const Topology& topology, const RunParameters& ru
         mesh.moduli[d] = spline_moduli(mesh.order, mesh.points[d]);
     }
     return mesh;
+}
+
+std::vector<MeshParameters> dispersion_mesh_parameters(const Topology& topology, const RunParameters& run, const Box<double>& box)
+{
+    std::vector<MeshParameters> meshes;
+    if (!run.has_lj_mesh) { return meshes; }
+    MeshParameters mesh = mesh_parameters(topology, run, box);
+    mesh.beta = lj_ewald_beta(run), mesh.net_charge = 0, mesh.largest_charge = 1;
+    for (DispersionPart& part : dispersion_parts(topology, run))
+    {
+        mesh.factor = part.factor, mesh.strength_of_type = std::move(part.strength_of_type);
+        meshes.push_back(mesh);
+    }
+    return meshes;
 }
 
 } // namespace parhelion

@@ -17,9 +17,9 @@ std::size_t rounded_up(std::size_t n) { return (n + vector_size - 1) / vector_si
 
 // Adds the energy and virial of a line. In reproducible policies the order of rows does not matter.
 template <class N>
-void add_line_sums(EnergySums<N>& energies, const mesh::LineSums& sums)
+void add_line_sums(EnergySums<N>& energies, EnergyTerm term, const mesh::LineSums& sums)
 {
-    energies.add(EnergyTerm::CoulombReciprocal, sums.energy);
+    energies.add(term, sums.energy);
     constexpr std::size_t element_of[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
     for (std::size_t k = 0; k < 9; ++k)
     {
@@ -50,7 +50,10 @@ void MeshTransforms<Real>::follow_box(const Box<double>& box)
     box_ = box;
     const Vec3<double>& edge = box.diagonal();
     const double slope = parameters_.slope();
-    influence_.scale = static_cast<Real>(parameters_.coulomb_factor / (units::pi * edge.x * edge.y * edge.z));
+    const bool of_dispersion = parameters_.is_of_dispersion();
+    const double volume = edge.x * edge.y * edge.z;
+    influence_.scale =
+        static_cast<Real>(of_dispersion ? parameters_.dispersion_scale() / volume : parameters_.factor / (units::pi * volume));
     influence_.inverse_beta2_pi2 = static_cast<Real>(slope);
     influence_.is_tilted = !box.is_rectangular();
     const Vec3<double> shear = box.shear();
@@ -68,8 +71,9 @@ void MeshTransforms<Real>::follow_box(const Box<double>& box)
             const bool is_folded = 2 * k >= points && !(influence_.is_tilted && d == 2);
             const double m = (is_folded ? k - points : k) / edge[d];
             influence_.m[i][static_cast<std::size_t>(k)] = static_cast<Real>(m);
-            influence_.factor[i][static_cast<std::size_t>(k)] = static_cast<Real>(
-                (influence_.is_tilted ? 1 : std::exp(-slope * m * m)) / parameters_.moduli[i][static_cast<std::size_t>(k)]);
+            influence_.factor[i][static_cast<std::size_t>(k)] =
+                static_cast<Real>((influence_.is_tilted || of_dispersion ? 1 : std::exp(-slope * m * m)) /
+                                  parameters_.moduli[i][static_cast<std::size_t>(k)]);
         }
     }
     influence_.kz_weight.assign(layout_.kz_row, 1);
@@ -91,7 +95,7 @@ Real* MeshTransforms<Real>::work(int thread)
 template <class Real>
 mesh::Transforms<Real> MeshTransforms<Real>::transforms() const
 {
-    return {&layout_, {&fft_[0], &fft_[1], &fft_[2]}, &influence_};
+    return {&layout_, {&fft_[0], &fft_[1], &fft_[2]}, &influence_, parameters_.is_of_dispersion() ? &waves_ : nullptr};
 }
 
 template <class Real>
@@ -144,14 +148,16 @@ template <class Real>
 template <class N>
 void MeshTransforms<Real>::add_energies(EnergySums<N>& energies) const
 {
-    for (const mesh::LineSums& sums : sums_) { add_line_sums(energies, sums); }
+    const EnergyTerm term = parameters_.is_of_dispersion() ? EnergyTerm::LjReciprocal : EnergyTerm::CoulombReciprocal;
+    for (const mesh::LineSums& sums : sums_) { add_line_sums(energies, term, sums); }
 }
 
 template <class Real>
 template <class N>
 void MeshTransforms<Real>::add_background(EnergySums<N>& energies) const
 {
-    add_line_sums(energies, {.energy = parameters_.background() / box_.volume()});
+    if (parameters_.is_of_dispersion()) { return; }
+    add_line_sums(energies, EnergyTerm::CoulombReciprocal, {.energy = parameters_.background() / box_.volume()});
 }
 
 template class MeshTransforms<float>;

@@ -49,7 +49,8 @@ public:
     // Adds to `energies` the energies and virials that the last solve() has kept.
     template <class N>
     void add_energies(EnergySums<N>& energies) const;
-    // Adds the energy of the uniform background of a net charge. Call it on one of the ranks that solve rows.
+    // Adds the energy of the uniform background of a net charge, if this is a mesh of charges. Call it on one of the ranks that
+    // solve rows.
     template <class N>
     void add_background(EnergySums<N>& energies) const;
 
@@ -60,7 +61,8 @@ private:
     MeshParameters parameters_;
     Box<double> box_; // the box for which influence_ was computed
     mesh::Layout layout_;
-    std::vector<LineFft<Real>> fft_; // transforms along x, y, z
+    std::vector<LineFft<Real>> fft_;    // transforms along x, y, z
+    mesh::DispersionWaves<Real> waves_; // for a mesh of dispersion only
     mesh::Influence<Real> influence_;
     std::vector<AlignedVector<Real>> work_; // work area of each thread
     std::vector<mesh::LineSums> sums_;      // sums of each row

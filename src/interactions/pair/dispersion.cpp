@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "interactions/mesh/mesh_dispersion.hpp"
 #include "interactions/pair/nonbonded.hpp"
 
 #include <cmath>
@@ -121,7 +122,13 @@ DispersionTail make_dispersion_correction(const Topology& topology, const RunPar
         tail.energy_constant_ -= scale * missing.at_zero;
         if (of_pressure) { tail.virial_per_density_ -= scale * atoms * missing.force / 6; }
     };
-    add(6, -mean_over_pairs(topology, topology.c6));
+    std::vector<double> c6 = topology.c6;
+    if (parameters.has_lj_mesh)
+    {
+        const std::vector<double> of_mesh = mesh_c6(topology, parameters);
+        for (std::size_t i = 0; i < c6.size(); ++i) { c6[i] -= of_mesh[i]; }
+    }
+    add(6, -mean_over_pairs(topology, c6));
     if (of_all) { add(12, mean_over_pairs(topology, topology.c12)); }
     return tail;
 }

@@ -8,7 +8,8 @@
 //   Xi  = -N/12 <c6> rho J,           J = int_0^inf 4 pi r^3 dF dr;  on each diagonal element of the virial
 //   P   = -2 Xi/V
 // The simulated potential is continuous for potential-shift and force-switch, which makes J = 3 I. A plain cut-off lacks the
-// force of the step. Cost: three multiplications a step. The mean costs types^2, plus the exclusions of one copy of each type.
+// force of the step. With LJ-PME <c6> is the mean of what the mesh lacks, c6 less c6 on the mesh, as in GROMACS. Cost: three
+// multiplications a step. The mean costs types^2, plus the exclusions of one copy of each type.
 #pragma once
 
 #include "base/units.hpp"

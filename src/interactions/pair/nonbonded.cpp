@@ -2,6 +2,7 @@
 #include "interactions/pair/nonbonded.hpp"
 
 #include "base/error.hpp"
+#include "interactions/mesh/mesh_dispersion.hpp"
 #include "interactions/pair/nonbonded_kernel.hpp"
 #include "trace/phases.hpp"
 
@@ -131,6 +132,18 @@ NonbondedParameters make_nonbonded(const Topology& topology, const RunParameters
     p.c6 = topology.c6;
     p.c12 = topology.c12;
     p.rule = is_geometric(p) ? LjRule::Geometric : is_lorentz_berthelot(p) ? LjRule::LorentzBerthelot : LjRule::Table;
+    if (run.has_lj_mesh)
+    {
+        PARHELION_EXPECTS(has_mesh && p.lj_switch == rc && p.cutoff == rc);
+        p.mesh_dispersion = make_dispersion_screening(lj_ewald_beta(run), rc);
+        p.mesh_rule = run.lj_mesh_rule;
+        p.mesh_c6 = mesh_c6(topology, run);
+        if (run.lj_modifier == LjModifier::PotentialShift)
+        {
+            const double b = p.mesh_dispersion.beta * rc;
+            p.mesh_dispersion_shift = (1 - direct_dispersion(b * b)) * std::pow(rc, -6);
+        }
+    }
     return p;
 }
 
@@ -141,12 +154,31 @@ double self_energy(const NonbondedParameters& parameters)
     return -parameters.coulomb_factor * constant;
 }
 
+double dispersion_self_energy(const NonbondedParameters& parameters)
+{
+    const double beta2 = parameters.mesh_dispersion.beta * parameters.mesh_dispersion.beta;
+    return beta2 * beta2 * beta2 / 12;
+}
+
 template <class N>
 NonbondedTables<N>::NonbondedTables(NonbondedParameters parameters) : parameters_(std::move(parameters))
 {
     const NonbondedParameters& p = parameters_;
     const auto types = static_cast<std::size_t>(p.types);
     type_parameters_.assign(2 * (types + 1), 0);
+    if (p.mesh_dispersion.is_used())
+    {
+        mesh_type_parameters_.assign(2 * (types + 1), 0);
+        for (std::size_t a = 0; a < types; ++a)
+        {
+            const bool is_geometric = p.mesh_rule == LjMeshRule::Geometric;
+            const double c6 = p.mesh_c6[a * types + a], c12 = p.c12[a * types + a];
+            if (c6 == 0) { continue; }
+            mesh_type_parameters_[2 * a] =
+                static_cast<Real>(is_geometric ? std::sqrt(6 * c6) : 0.5 * std::pow(c12 / c6, 1.0 / 6));
+            mesh_type_parameters_[2 * a + 1] = static_cast<Real>(is_geometric ? 0 : c6 * std::sqrt(6 / c12));
+        }
+    }
     pair_parameters_.assign(p.rule == LjRule::Table ? 2 * (types + 1) * (types + 1) : 0, 0);
     for (std::size_t a = 0; a < types; ++a)
     {
@@ -186,6 +218,7 @@ auto NonbondedTables<N>::slot_parameters(CpuQueue& queue, const PairList& list, 
     list_serial_ = list.serial;
     slot_types_.resize(state.slots());
     slot_parameters_.resize(3 * state.slots());
+    mesh_slot_parameters_.resize(mesh_type_parameters_.empty() ? 0 : 2 * state.slots());
     const double charge_scale = std::sqrt(parameters_.coulomb_factor);
     queue.for_range(state.clusters(), 1, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t slot = begin * cluster_size; slot < end * cluster_size; ++slot)
@@ -196,6 +229,10 @@ auto NonbondedTables<N>::slot_parameters(CpuQueue& queue, const PairList& list, 
             p[0] = static_cast<Real>(charge_scale * static_cast<double>(state.charge[slot]));
             p[cluster_size] = type_parameters_[2 * static_cast<std::size_t>(type)];
             p[2 * cluster_size] = type_parameters_[2 * static_cast<std::size_t>(type) + 1];
+            if (mesh_type_parameters_.empty()) { continue; }
+            Real* of_mesh = mesh_slot_parameters_.data() + slot / cluster_size * 2 * cluster_size + slot % cluster_size;
+            of_mesh[0] = mesh_type_parameters_[2 * static_cast<std::size_t>(type)];
+            of_mesh[cluster_size] = mesh_type_parameters_[2 * static_cast<std::size_t>(type) + 1];
         }
     });
     return slot_parameters_.data();
@@ -216,6 +253,20 @@ void add_self_energy(const NonbondedParameters& p, const ParticleState<N>& state
     }
 }
 
+// Adds the self energy of these atoms on the mesh of dispersion.
+template <class N>
+void add_dispersion_self_energy(const NonbondedParameters& p, const ParticleState<N>& state, std::size_t begin, std::size_t end,
+                                EnergySums<N>& energies)
+{
+    const double factor = dispersion_self_energy(p);
+    for (std::size_t slot = begin * cluster_size; slot < end * cluster_size; ++slot)
+    {
+        if (state.global_of_slot[slot] < 0) { continue; }
+        const auto type = static_cast<std::size_t>(state.lj_type[slot]);
+        energies.add(EnergyTerm::LjSr, factor * p.mesh_c6[type * static_cast<std::size_t>(p.types) + type]);
+    }
+}
+
 } // namespace
 
 template <class N>
@@ -230,6 +281,7 @@ void compute_nonbonded(CpuQueue& queue, NonbondedTables<N>& tables, const PairLi
     nonbonded::KernelArgs<N> common;
     common.slot_parameters = tables.slot_parameters(queue, list, state);
     common.slot_types = tables.slot_types();
+    common.mesh_parameters = tables.mesh_slot_parameters();
     common.pair_parameters = tables.pair_parameters().data();
     common.types = parameters.types + 1;
     common.x = state.x.values().data();
@@ -268,6 +320,10 @@ void compute_nonbonded(CpuQueue& queue, NonbondedTables<N>& tables, const PairLi
         {
             const auto [first, last] = queue.range(state.home_clusters(), 1, thread);
             add_self_energy(parameters, state, first, last, buffers.energies[t]);
+            if (parameters.mesh_dispersion.is_used())
+            {
+                add_dispersion_self_energy(parameters, state, first, last, buffers.energies[t]);
+            }
         }
     });
 }

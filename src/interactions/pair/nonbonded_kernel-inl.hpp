@@ -42,8 +42,9 @@ struct Constants : PairConstants<typename N::Real>
 {
     using Real = typename N::Real;
 
-    explicit Constants(const KernelArgs<N>& args) : PairConstants<Real>(*args.parameters)
+    explicit Constants(const KernelArgs<N>& args) : PairConstants<Real>(*args.parameters), of_mesh(*args.parameters)
     {
+        mesh_rule = args.parameters->mesh_rule;
         for (int d = 0; d < 3; ++d) { nm_per_unit[d] = static_cast<Real>(args.nm_per_unit.diagonal()[d]); }
         shear = static_cast<Vec3<Real>>(args.nm_per_unit.shear());
         edge = static_cast<Vec3<Real>>(args.edge);
@@ -59,6 +60,8 @@ struct Constants : PairConstants<typename N::Real>
     bool is_tilted, is_low;
     LjRule rule;
     const Screening* screening;
+    DispersionConstants<Real> of_mesh; // for LJ-PME only
+    LjMeshRule mesh_rule;
 };
 
 // A shape fixes some options at compile time. Any other option costs a branch for each pair of i atoms. The branch is
@@ -70,6 +73,7 @@ struct CommonShape
     using N = N_;
     static constexpr bool is_tilted(const Constants<N>&) { return tilted; }
     static constexpr bool energies = compute == Compute::ForcesEnergiesVirial;
+    static constexpr bool has_lj_mesh = false;
     static constexpr Switching switching =
         electrostatics == Electrostatics::Screened ? Switching::ForceIfAsked : Switching::Never;
     static constexpr bool may_have_table = lj_rule == LjRule::Table;
@@ -83,11 +87,20 @@ struct AnyShape
     using N = N_;
     static bool is_tilted(const Constants<N>& k) { return k.is_tilted; }
     static constexpr bool energies = compute == Compute::ForcesEnergiesVirial;
+    static constexpr bool has_lj_mesh = false;
     static constexpr Switching switching = Switching::IfAsked;
     static constexpr bool may_have_table = true;
     static bool is_screened(const Constants<N>& k) { return k.is_screened; }
     static bool is_tight(const Constants<N>& k) { return k.is_tightly_screened; }
     static LjRule rule(const Constants<N>& k) { return k.rule; }
+};
+// LJ-PME, which has a shape of its own, so that no other shape has instructions for it.
+template <class N_, Compute compute>
+struct LjMeshShape : AnyShape<N_, compute>
+{
+    static constexpr bool has_lj_mesh = true;
+    static constexpr Switching switching = Switching::Never;
+    static constexpr bool is_screened(const Constants<N_>&) { return true; }
 };
 
 // The kernel of one shape.
@@ -124,7 +137,8 @@ struct Kernel
     {
         VFixed x[i_vectors][3];
         V charge[i_vectors], lj_first[i_vectors], lj_second[i_vectors];
-        hn::Vec<DType> type_row[i_vectors]; // LjRule::Table: index at which the row of the atom's type begins
+        V mesh_first[i_vectors], mesh_second[i_vectors]; // for LJ-PME only
+        hn::Vec<DType> type_row[i_vectors];              // LjRule::Table: index at which the row of the atom's type begins
         bool has_lj[half_cluster_size / 2];
     };
     // One vector of j atoms, with copies for each i atom of a vector.
@@ -132,8 +146,9 @@ struct Kernel
     {
         VFixed x[3];
         V charge, lj_first, lj_second;
-        hn::Vec<DType> type; // for LjRule::Table only
-        VSum f[3];           // sum of the forces on i
+        V mesh_first, mesh_second; // for LJ-PME only
+        hn::Vec<DType> type;       // for LjRule::Table only
+        VSum f[3];                 // sum of the forces on i
     };
     // The sums of a row. Forces on i are summed block by block. If a hundred mostly small numbers
     // were added to one float, the rounding error would exceed that of the arithmetic of pairs.
@@ -193,6 +208,12 @@ struct Kernel
             row.lj_first[v] = load_i(D(), parameters + cluster_size, v);
             row.lj_second[v] = load_i(D(), parameters + 2 * cluster_size, v);
             row.type_row[v] = hn::Mul(load_i(DType(), types, v), hn::Set(DType(), 2 * args.types));
+            if constexpr (S::has_lj_mesh)
+            {
+                const Real* const of_mesh = args.mesh_parameters + cluster * 2 * cluster_size + first;
+                row.mesh_first[v] = load_i(D(), of_mesh, v);
+                row.mesh_second[v] = load_i(D(), of_mesh + cluster_size, v);
+            }
         }
         for (std::size_t pair = 0; pair < half_cluster_size / 2; ++pair)
         {
@@ -214,6 +235,11 @@ struct Kernel
         j.charge = load_j(D(), parameters);
         j.lj_first = load_j(D(), parameters + cluster_size);
         j.lj_second = load_j(D(), parameters + 2 * cluster_size);
+        if constexpr (S::has_lj_mesh)
+        {
+            const Real* const of_mesh = args.mesh_parameters + cluster * 2 * cluster_size + part;
+            j.mesh_first = load_j(D(), of_mesh), j.mesh_second = load_j(D(), of_mesh + cluster_size);
+        }
         if constexpr (S::may_have_table) { j.type = load_j(DType(), args.slot_types + cluster * cluster_size + part); }
     }
 
@@ -259,7 +285,34 @@ struct Kernel
         }
         if (S::is_screened(k) && k.lj_is_shorter) { Lj::cut(k, r.r2, c6, c12); }
         Lj::add(k, c6, c12, r.r2, r.rinv, r.rinv2, force, energy);
+        if constexpr (S::has_lj_mesh)
+        {
+            if (k.of_mesh.is_tight)
+            {
+                lose_dispersion<masking, MeshDispersion<Ops, true>>(k, row, v, j, r, listed, force, energy);
+            }
+            else { lose_dispersion<masking, MeshDispersion<Ops>>(k, row, v, j, r, listed, force, energy); }
+        }
         if constexpr (S::energies) { sums.lj = hn::Add(sums.lj, energy_sum<N>(hn::IfThenElseZero(in_range, energy))); }
+    }
+
+    // Takes from the pairs of vector v the dispersion that LJ-PME's mesh has, listed or not.
+    template <Masking masking, class Law>
+    static HWY_INLINE void lose_dispersion(const Constants<N>& k, const Row& row, std::size_t v, const Partners& j,
+                                           const Distance& r, [[maybe_unused]] hn::Mask<D> listed, V& force,
+                                           [[maybe_unused]] V& energy)
+    {
+        V c6, c12;
+        if (k.mesh_rule == LjMeshRule::Geometric) { c6 = c12 = hn::Mul(row.mesh_first[v], j.mesh_first); }
+        else { combine_lorentz_berthelot<Ops>(row.mesh_first[v], row.mesh_second[v], j.mesh_first, j.mesh_second, c6, c12); }
+        const V t = Law::t(k.of_mesh, r.r2);
+        force = Law::force(k.of_mesh, c6, t, force);
+        if constexpr (S::energies)
+        {
+            V shift = set(k.of_mesh.shift);
+            if constexpr (masking != Masking::None) { shift = hn::IfThenElseZero(listed, shift); }
+            energy = Law::energy(k.of_mesh, c6, t, shift, energy);
+        }
     }
 
     // Computes screened Coulomb forces. Their bits are the same with and without energies.
@@ -551,6 +604,7 @@ template <class N, Compute compute>
 void run_compute(const KernelArgs<N>& args)
 {
     const NonbondedParameters& p = *args.parameters;
+    if (p.mesh_dispersion.is_used()) { return Kernel<LjMeshShape<N, compute>>::run(args); }
     if constexpr (HWY_TARGET <= HWY_AVX2) // better instruction sets have lower numbers
     {
         const bool is_rare = p.screening.is_tight<typename N::Real>() || p.switches_potential;

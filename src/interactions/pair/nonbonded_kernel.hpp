@@ -17,6 +17,7 @@ struct KernelArgs
     const PairEntry* entries = nullptr;
     const typename N::Fixed* x = nullptr;
     const Real* slot_parameters = nullptr;
+    const Real* mesh_parameters = nullptr; // NonbondedTables::mesh_slot_parameters(); for LJ-PME only
     const std::int32_t* slot_types = nullptr;
     const Real* pair_parameters = nullptr;
     std::int32_t types = 0;  // number of atom types, including the type of fillers

@@ -68,6 +68,30 @@ struct PairConstants
     }
 };
 
+// Numbers for the dispersion on LJ-PME's mesh.
+template <class Real>
+struct DispersionConstants
+{
+    Real per_r2 = 0; // t = per_r2 r^2 - 1
+    Real shift = 0;  // of the energy of a pair with 6 c6 = 1
+    Real force[tight_screening_degree<Real> + 1] = {}, energy[tight_screening_degree<Real> + 1] = {};
+    bool is_tight = false;
+
+    explicit DispersionConstants(const NonbondedParameters& p)
+    {
+        const DispersionScreening& screening = p.mesh_dispersion;
+        if (!screening.is_used()) { return; }
+        per_r2 = static_cast<Real>(2 / (screening.cutoff * screening.cutoff));
+        shift = static_cast<Real>(p.mesh_dispersion_shift / 6);
+        is_tight = screening.template is_tight<Real>();
+        const auto& polynomial = screening.template polynomial<Real>();
+        for (std::size_t i = 0; i <= tight_screening_degree<Real>; ++i)
+        {
+            force[i] = static_cast<Real>(polynomial.force[i]), energy[i] = static_cast<Real>(polynomial.energy[i]);
+        }
+    }
+};
+
 namespace pair_law {
 
 struct Numbers
@@ -97,7 +121,9 @@ struct PairForce
 
 // Returns the force between two atoms at distance r < cutoff with c6 and c12. qq is f times the product of their
 // charges. An excluded pair has only the reaction field or, with PME, the force that cancels the force of the mesh.
-inline PairForce pair_force(const NonbondedParameters& p, double c6, double c12, double qq, double r, bool excluded)
+// mesh_c6: c6 of the pair on LJ-PME's mesh.
+inline PairForce pair_force(const NonbondedParameters& p, double c6, double c12, double qq, double r, bool excluded,
+                            double mesh_c6 = 0)
 {
     using namespace pair_law;
     using Lj = LennardJones<Numbers, Switching::IfAsked, true>;
@@ -122,6 +148,18 @@ inline PairForce pair_force(const NonbondedParameters& p, double c6, double c12,
         c6 *= 6, c12 *= 12;
         if (k.lj_is_shorter) { Lj::cut(k, r2, c6, c12); }
         Lj::add(k, c6, c12, r2, rinv, rinv2, result.force_over_r, result.lj);
+    }
+    if (p.mesh_dispersion.is_used())
+    {
+        const DispersionConstants<double> of_mesh(p);
+        const auto lose = [&](auto law) {
+            using Law = decltype(law);
+            const double t = Law::t(of_mesh, r2);
+            result.force_over_r = Law::force(of_mesh, 6 * mesh_c6, t, result.force_over_r);
+            result.lj = Law::energy(of_mesh, 6 * mesh_c6, t, excluded ? 0 : of_mesh.shift, result.lj);
+        };
+        if (of_mesh.is_tight) { lose(MeshDispersion<Numbers, true>()); }
+        else { lose(MeshDispersion<Numbers>()); }
     }
     return result;
 }

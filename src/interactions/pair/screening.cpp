@@ -36,6 +36,24 @@ Functions functions(Wide s)
     return sum;
 }
 
+// The functions E and F of dispersion over beta^6 and beta^8: incomplete gamma functions over powers of s.
+Functions dispersion_functions(Wide s)
+{
+    if (s > 2)
+    {
+        const Wide two = 1 + s + s * s / 2, three = two + s * s * s / 6;
+        return {(1 - std::exp(-s) * two) / (s * s * s), 6 * (1 - std::exp(-s) * three) / (s * s * s * s)};
+    }
+    Functions sum{0, 0};
+    Wide power = 1; // (-s)^k / k!
+    for (int k = 0; k < 40; ++k)
+    {
+        sum.energy += power / (2 * (k + 3)), sum.force += power / (k + 4);
+        power *= -s / (k + 1);
+    }
+    return sum;
+}
+
 // Returns the polynomial through the values at the Chebyshev points cos(pi (j + 1/2) / n), in powers of t.
 template <std::size_t n>
 std::array<double, n> interpolated(const std::array<Wide, n>& values)
@@ -61,25 +79,29 @@ std::array<double, n> interpolated(const std::array<Wide, n>& values)
     return rounded;
 }
 
+// Scales `of`, a function of s = (beta r)^2, by the powers of beta that its dimension has.
 template <std::size_t degree>
-ScreeningPolynomial<degree> polynomial(double beta, double cutoff)
+ScreeningPolynomial<degree> polynomial(double beta, double cutoff, Functions (*of)(Wide), int power_of_energy, Wide scale = 1)
 {
+    Wide energy_scale = scale;
+    for (int i = 0; i < power_of_energy; ++i) { energy_scale *= beta; }
     std::array<Wide, degree + 1> force, energy;
     for (std::size_t j = 0; j <= degree; ++j)
     {
         const Wide t = std::cos(pi * (static_cast<Wide>(j) + Wide{0.5}) / (degree + 1));
-        const Functions f = functions(Wide{beta} * beta * cutoff * cutoff * (t + 1) / 2);
-        force[j] = f.force * beta * beta * beta, energy[j] = f.energy * beta;
+        const Functions f = of(Wide{beta} * beta * cutoff * cutoff * (t + 1) / 2);
+        force[j] = f.force * energy_scale * beta * beta, energy[j] = f.energy * energy_scale;
     }
     return {interpolated(force), interpolated(energy)};
 }
 
-// Returns a polynomial with room for the coefficients of the tight degree.
-template <class Real>
-auto polynomial_for(const Screening& screening, double cutoff)
+// Returns a polynomial with room for the coefficients of the tight degree. `rest`: the last arguments of polynomial().
+template <class Real, class AnyScreening, class... Rest>
+auto polynomial_for(const AnyScreening& screening, double cutoff, Rest... rest)
 {
-    if (screening.is_tight<Real>()) { return polynomial<tight_screening_degree<Real>>(screening.beta, cutoff); }
-    const auto usual = polynomial<screening_degree<Real>>(screening.beta, cutoff);
+    const double beta = screening.beta;
+    if (screening.template is_tight<Real>()) { return polynomial<tight_screening_degree<Real>>(beta, cutoff, rest...); }
+    const auto usual = polynomial<screening_degree<Real>>(beta, cutoff, rest...);
     ScreeningPolynomial<tight_screening_degree<Real>> padded;
     std::ranges::copy(usual.force, padded.force.begin());
     std::ranges::copy(usual.energy, padded.energy.begin());
@@ -131,11 +153,23 @@ Screening make_screening(double beta, double cutoff)
     Screening screening;
     screening.beta = beta;
     screening.range = beta * cutoff;
-    screening.of_float = polynomial_for<float>(screening, cutoff);
-    screening.of_double = polynomial_for<double>(screening, cutoff);
+    screening.of_float = polynomial_for<float>(screening, cutoff, functions, 1);
+    screening.of_double = polynomial_for<double>(screening, cutoff, functions, 1);
     screening.segments_per_r2 = static_cast<float>(segments_per_r2(cutoff));
     screening.eight_segments = by_segments<8, 5>(beta, cutoff);
     screening.sixteen_segments = by_segments<16, 4>(beta, cutoff);
+    return screening;
+}
+
+DispersionScreening make_dispersion_screening(double beta, double cutoff)
+{
+    DispersionScreening screening;
+    screening.beta = beta;
+    screening.range = beta * cutoff;
+    screening.cutoff = cutoff;
+    const Wide sixth = Wide{1} / 6;
+    screening.of_float = polynomial_for<float>(screening, cutoff, dispersion_functions, 6, sixth);
+    screening.of_double = polynomial_for<double>(screening, cutoff, dispersion_functions, 6, sixth);
     return screening;
 }
 

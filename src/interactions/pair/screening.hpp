@@ -79,6 +79,43 @@ struct Screening
     }
 };
 
+// The dispersion that LJ-PME's mesh has within the cut-off, and that pairs lose again, as polynomials of the same kind:
+//
+//   energy    = c6 E(t),   E = (1 - exp(-x) (1 + x + x^2/2)) / r^6,              x = (beta r)^2
+//   force / r = c6 F(t),   F = 6 (1 - exp(-x) (1 + x + x^2/2 + x^3/6)) / r^8
+//
+// Errors, relative to the largest value, by ewald-rtol-lj:
+//
+//   ewald-rtol-lj   1e-2     1e-3     1e-4     1e-6     1e-8     1e-12
+//   degree 14       7e-10    2e-8     2e-7
+//   degree 22       7e-15    8e-15    9e-14    2e-11    6e-10    6e-8
+//   degree 38                                  4e-15    4e-15    4e-15
+struct DispersionScreening
+{
+    double beta = 0;                                             // 1/nm; 0: the run has no LJ-PME
+    double range = 0;                                            // beta times the cut-off of Lennard-Jones forces
+    double cutoff = 0;                                           // nm
+    ScreeningPolynomial<tight_screening_degree<float>> of_float; // for 6 c6: coefficients in nm^-8 and nm^-6
+    ScreeningPolynomial<tight_screening_degree<double>> of_double;
+
+    bool is_used() const { return beta > 0; }
+    // The largest range for which the usual degree is exact to rounding: an ewald-rtol-lj of 1e-3.
+    template <class Real>
+    bool is_tight() const
+    {
+        return range > 3.4;
+    }
+    template <class Real>
+    const auto& polynomial() const
+    {
+        if constexpr (sizeof(Real) == sizeof(float)) { return of_float; }
+        else { return of_double; }
+    }
+};
+
+// Returns the polynomials. beta: 1/nm; cutoff: nm. beta rc may be up to 5.9, an ewald-rtol-lj of 1e-12.
+DispersionScreening make_dispersion_screening(double beta, double cutoff);
+
 // Returns the polynomials. beta: 1/nm; cutoff: nm. beta rc may be up to 5.9, an ewald-rtol of 1e-16, the resolution of a double.
 Screening make_screening(double beta, double cutoff);
 

@@ -42,6 +42,11 @@ MeshResult evaluate(const System& system, const RunParameters& run, Parts parts,
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
     compute_mesh(queue, mesh, state, buffers, compute);
+    for (const MeshParameters& parameters : dispersion_mesh_parameters(topology, run, system.box))
+    {
+        Mesh<N> of_dispersion(parameters);
+        compute_mesh(queue, of_dispersion, state, buffers, compute);
+    }
     if (parts != Parts::Mesh) { compute_nonbonded(queue, nonbonded, list, state, buffers, compute); }
     if (parts == Parts::All) { compute_bonded(queue, bonded, all_terms(bonded, topology), state, buffers, compute); }
     sum_forces(queue, buffers, state);
