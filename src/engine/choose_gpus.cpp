@@ -249,6 +249,7 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 std::string_view only_on_cpus(const RunParameters& parameters)
 {
     if (parameters.com_mode == ComMode::LinearWithDisplacement) { return "comm-mode = linear-acceleration-correction"; }
+    if (parameters.has_lj_mesh) { return "vdwtype = PME"; }
     return parameters.shear_compressibility != Vec3<double>{} ? "a box that pressure shears" : "";
 }
 

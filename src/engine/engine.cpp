@@ -152,6 +152,7 @@ Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationO
                                    .box = system_.box,
                                    .reach = setup_.list_plan.cutoff,
                                    .ahead = largest_groups(system_, setup_.update_groups).x});
+    setup_.mesh.dispersion = dispersion_mesh_parameters(system_.topology, setup_.parameters, system_.box);
 
     WorldOptions world;
     world.deadline = options.comm_timeout;
@@ -201,7 +202,9 @@ void Engine<N>::make_plan(const SimulationOptions& options)
                               ewald_force_error(system_.topology, p, points, system_.box).total(),
                               setup_.mesh.method,
                               plan_.ranks - setup_.grid.ranks(),
-                              mesh_interval(p)};
+                              mesh_interval(p),
+                              static_cast<int>(setup_.mesh.dispersion.size()),
+                              p.has_lj_mesh ? lj_ewald_beta(p) : 0};
     }
     plan_.list_interval = setup_.list_plan.interval;
     plan_.list_cutoff = setup_.list_plan.cutoff;

@@ -80,6 +80,8 @@ struct MeshPlan
     MeshMethod method = MeshMethod::Auto; // how ranks share the mesh
     int ranks = 0;                        // MeshMethod::Dedicated: number of ranks that compute only the mesh
     int interval = 1;                     // steps from one step in which the mesh acts to the next
+    int of_dispersion = 0;                // LJ-PME: number of meshes of dispersion
+    double dispersion_beta = 0;           // LJ-PME: beta of dispersion, 1/nm
 };
 
 struct PlanSummary

@@ -7,7 +7,7 @@ namespace parhelion {
 
 template <class N>
 BricksMesh<N>::BricksMesh(const MeshSetup& setup, Communicator& comm)
-    : planes_(setup, comm), patch_(setup.cut, planes_.layout(), comm, Potentials::ComeBack)
+    : planes_(setup, comm), patch_(setup, planes_.layout(), comm, Potentials::ComeBack)
 {
 }
 

@@ -53,8 +53,10 @@ Message PartnerMessages::await(std::size_t partner)
 
 template <class N>
 MeshElsewhere<N>::MeshElsewhere(const MeshSetup& setup, Communicator& comm)
-    : comm_(comm), cut_(setup.cut), messages_(comm, cut_.first_mesh_rank, cut_.ranks(), "mesh atoms", "mesh forces"),
-      atoms_(messages_.partners(), MeshAtoms<N>(MeshTransforms<typename N::Real>(setup.parameters).layout(), cut_.order)),
+    : comm_(comm), cut_(setup.cut),
+      messages_(comm, cut_.first_mesh_rank, cut_.ranks(), setup.label + " atoms", setup.label + " forces"),
+      atoms_(messages_.partners(), MeshAtoms<N>(MeshTransforms<typename N::Real>(setup.parameters).layout(), cut_.order,
+                                                MeshCharges<N>(setup.parameters))),
       forces_(messages_.partners())
 {
 }
@@ -91,7 +93,7 @@ void MeshElsewhere<N>::start(CpuQueue& queue, const ParticleState<N>& state)
             for (std::size_t i = begin; i < end; ++i)
             {
                 const auto slot = static_cast<std::size_t>(slots[i]);
-                out[i] = {state.x.get(slot), state.charge[slot]};
+                out[i] = {state.x.get(slot), atoms_[m].charges()(state, slot)};
             }
         });
         messages_.publish(m, bytes);
@@ -132,8 +134,8 @@ void MeshElsewhere<N>::add_rest(CpuQueue& queue, const MeshWeights&, ParticleSta
 template <class N>
 VisitorsMesh<N>::VisitorsMesh(const MeshSetup& setup, Communicator& comm)
     : comm_(comm), own_(setup.cut.planes[static_cast<std::size_t>(comm.rank())]), planes_(setup, comm),
-      messages_(comm, 0, setup.cut.first_mesh_rank, "mesh forces", "mesh atoms"), visits_(messages_.partners()),
-      atoms_(planes_.layout(), setup.cut.order)
+      messages_(comm, 0, setup.cut.first_mesh_rank, setup.label + " forces", setup.label + " atoms"),
+      visits_(messages_.partners()), atoms_(planes_.layout(), setup.cut.order)
 {
 }
 

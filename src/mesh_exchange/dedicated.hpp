@@ -91,7 +91,7 @@ private:
     MeshPlanes<N> planes_;
     PartnerMessages messages_; // messages with particle ranks
     std::vector<Visit> visits_;
-    ParticleState<N> visitors_; // positions, charges and forces of the visitors
+    ParticleState<N> visitors_; // positions, charges (on a mesh of dispersion strengths) and forces of the visitors
     ClusterArray<typename N::ForceSum> rest_;
     MeshAtoms<N> atoms_;
 };

@@ -6,7 +6,7 @@ namespace parhelion {
 template <class N>
 GatheredMesh<N>::GatheredMesh(const MeshSetup& setup, Communicator& comm)
     : rank_(comm.rank()), summed_(setup.cut.sums[static_cast<std::size_t>(rank_)]), mesh_(setup.parameters),
-      patch_(setup.cut, mesh_.layout(), comm, Potentials::StayThere)
+      patch_(setup, mesh_.layout(), comm, Potentials::StayThere)
 {
 }
 

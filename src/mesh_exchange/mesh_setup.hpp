@@ -9,6 +9,8 @@
 #include "mesh_exchange/method.hpp"
 
 #include <array>
+#include <string>
+#include <vector>
 
 namespace parhelion {
 
@@ -17,7 +19,15 @@ struct MeshSetup
     MeshParameters parameters;              // order 0: the run has no mesh
     MeshMethod method = MeshMethod::Bricks; // never Auto
     MeshCut cut;
-    double reach = 0; // nm; reach of the pair list, which halos cover
+    double reach = 0;                         // nm; reach of the pair list, which halos cover
+    std::vector<MeshParameters> dispersion{}; // LJ-PME: further meshes, which ranks share by the same method and cut
+    std::string label = "mesh";               // of this mesh's messages
+
+    // Returns the setup of dispersion mesh i alone.
+    MeshSetup of_dispersion(std::size_t i) const
+    {
+        return {dispersion[i], method, cut, reach, {}, "dispersion " + std::to_string(i)};
+    }
 };
 
 // How the ranks of a run divide the box.

@@ -34,15 +34,16 @@ mesh::PlaneRange range_of_marked(const std::vector<char>& marked, int more)
 }
 
 template <class N>
-MeshPatch<N>::MeshPatch(const MeshCut& cut, const mesh::Layout& layout, Communicator& comm, Potentials potentials)
-    : cut_(cut), layout_(layout), rank_(comm.rank()),
-      charges_(comm, "mesh charges", slots(potentials), [&](int, int owner) { return charge_bytes(cut, layout, owner); }),
-      atoms_(layout, cut.order), bytes_(cut.planes.size()), extents_(cut.planes.size())
+MeshPatch<N>::MeshPatch(const MeshSetup& setup, const mesh::Layout& layout, Communicator& comm, Potentials potentials)
+    : cut_(setup.cut), layout_(layout), rank_(comm.rank()),
+      charges_(comm, setup.label + " charges", slots(potentials),
+               [&](int, int owner) { return charge_bytes(setup.cut, layout, owner); }),
+      atoms_(layout, cut_.order, MeshCharges<N>(setup.parameters)), bytes_(cut_.planes.size()), extents_(cut_.planes.size())
 {
     if (potentials == Potentials::ComeBack)
     {
-        potentials_.emplace(comm, "mesh potentials", slots(potentials),
-                            [&](int owner, int) { return potential_bytes(cut, layout, owner); });
+        potentials_.emplace(comm, setup.label + " potentials", slots(potentials),
+                            [&](int owner, int) { return potential_bytes(setup.cut, layout, owner); });
     }
 }
 
@@ -81,7 +82,7 @@ void MeshPatch<N>::find_extent(CpuQueue& queue, const ParticleState<N>& state)
         const auto [begin, end] = queue.range(state.home_slots(), cluster_size, thread);
         for (std::size_t slot = begin; slot < end; ++slot)
         {
-            if (state.charge[slot] == 0) { continue; }
+            if (atoms_.charges()(state, slot) == 0) { continue; }
             const auto x = state.x.get(slot);
             marks[static_cast<std::size_t>(mesh_place(x.x, static_cast<std::uint32_t>(planes)).point)] = 1;
             marks[planes + static_cast<std::size_t>(mesh_place(x.y, static_cast<std::uint32_t>(rows)).point)] = 1;

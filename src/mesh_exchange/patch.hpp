@@ -8,7 +8,7 @@
 #pragma once
 
 #include "interactions/mesh/mesh.hpp"
-#include "mesh_exchange/mesh_cut.hpp"
+#include "mesh_exchange/mesh_setup.hpp"
 #include "mesh_exchange/peer_messages.hpp"
 
 #include <optional>
@@ -32,7 +32,7 @@ public:
     using Real = typename N::Real;
     using ChargeSum = mesh::ChargeSum<N>;
 
-    MeshPatch(const MeshCut& cut, const mesh::Layout& layout, Communicator& comm, Potentials potentials);
+    MeshPatch(const MeshSetup& setup, const mesh::Layout& layout, Communicator& comm, Potentials potentials);
 
     // Spreads home atoms, and sums the charges from all ranks on this rank's planes into `grid`. Collective.
     void spread(CpuQueue& queue, const ParticleState<N>& state, MeshGrid<N>& grid);

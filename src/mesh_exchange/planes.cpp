@@ -6,7 +6,7 @@ namespace parhelion {
 template <class N>
 MeshPlanes<N>::MeshPlanes(const MeshSetup& setup, Communicator& comm)
     : adds_background_(comm.rank() == setup.cut.first_mesh_rank), transforms_(setup.parameters),
-      spectrum_(setup.cut, layout(), comm),
+      spectrum_(setup.cut, layout(), comm, setup.label),
       points_(static_cast<std::size_t>(setup.cut.planes[static_cast<std::size_t>(comm.rank())].count) * layout().plane())
 {
     grid_.resize(points_);

@@ -39,23 +39,27 @@ template <class N>
 RankMesh<N>::RankMesh(const MeshSetup& setup, Communicator& comm) : is_used_(setup.parameters.order > 0)
 {
     if (!is_used_) { return; }
-    if (comm.ranks() == 1) { lone_ = Mesh<N>(setup.parameters); }
-    else { shared_ = make_shared_mesh<N>(setup, comm); }
+    const auto add = [&](const MeshSetup& of_one) {
+        if (comm.ranks() == 1) { lone_.emplace_back(of_one.parameters); }
+        else { shared_.push_back(make_shared_mesh<N>(of_one, comm)); }
+    };
+    add(setup);
+    for (std::size_t i = 0; i < setup.dispersion.size(); ++i) { add(setup.of_dispersion(i)); }
 }
 
 template <class N>
 void RankMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
                           const MeshWeights& weights)
 {
-    if (shared_) { shared_->compute(queue, state, buffers, compute, weights); }
-    else { lone_.compute(queue, state, buffers, compute, weights); }
+    for (Mesh<N>& mesh : lone_) { mesh.compute(queue, state, buffers, compute, weights); }
+    for (const auto& mesh : shared_) { mesh->compute(queue, state, buffers, compute, weights); }
 }
 
 template <class N>
 void RankMesh<N>::add_rest(CpuQueue& queue, const MeshWeights& weights, ParticleState<N>& state)
 {
-    if (shared_) { shared_->add_rest(queue, weights, state); }
-    else { lone_.add_rest(queue, weights, state); }
+    for (Mesh<N>& mesh : lone_) { mesh.add_rest(queue, weights, state); }
+    for (const auto& mesh : shared_) { mesh->add_rest(queue, weights, state); }
 }
 
 template <class N>
@@ -78,12 +82,18 @@ std::size_t RankMesh<N>::payload_bytes(const MeshSetup& setup)
     };
     std::size_t most = 0;
     for (int rank = 0; rank < setup.cut.ranks(); ++rank) { most = std::max(most, of_rank(rank)); }
-    return most;
+    return most * (1 + setup.dispersion.size());
+}
+
+template <class N>
+std::size_t RankMesh<N>::bytes(const MeshSetup& setup, int rank, int cells_x, std::size_t slots, int threads)
+{
+    return bytes_of_one(setup, rank, cells_x, slots, threads) * (1 + setup.dispersion.size());
 }
 
 // Counts grids, spectra, work areas and lists of atoms. Neglects tables whose length is that of one row.
 template <class N>
-std::size_t RankMesh<N>::bytes(const MeshSetup& setup, int rank, int cells_x, std::size_t slots, int threads)
+std::size_t RankMesh<N>::bytes_of_one(const MeshSetup& setup, int rank, int cells_x, std::size_t slots, int threads)
 {
     using Real = typename N::Real;
     if (setup.parameters.order == 0) { return 0; }

@@ -8,6 +8,9 @@
 //   shared     a rank's planes are those that its home and halo atoms reach, so only spectra are exchanged. Cells must be slabs
 //              along x.
 //   dedicated  mesh ranks have no atoms and compute the mesh; particle ranks send them positions and charges, and get forces.
+//
+// With LJ-PME there are meshes of dispersion besides that of charges. They are shared in the same way, each with messages of its
+// own, and are computed one after the other.
 #pragma once
 
 #include "comm/world/communicator.hpp"
@@ -17,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace parhelion {
 
@@ -48,11 +52,11 @@ public:
     bool is_used() const { return is_used_; }
     void after_repartition(const ParticleState<N>& state, std::span<const std::uint32_t> lower_x)
     {
-        if (shared_) { shared_->after_repartition(state, lower_x); }
+        for (const auto& mesh : shared_) { mesh->after_repartition(state, lower_x); }
     }
     void start(CpuQueue& queue, const ParticleState<N>& state)
     {
-        if (shared_) { shared_->start(queue, state); }
+        for (const auto& mesh : shared_) { mesh->start(queue, state); }
     }
     void compute(CpuQueue& queue, const ParticleState<N>& state, ForceBuffers<N>& buffers, Compute compute,
                  const MeshWeights& weights = {});
@@ -65,9 +69,12 @@ public:
     static std::size_t bytes(const MeshSetup& setup, int rank, int cells_x, std::size_t slots, int threads);
 
 private:
+    static std::size_t bytes_of_one(const MeshSetup& setup, int rank, int cells_x, std::size_t slots, int threads);
+
     bool is_used_;
-    Mesh<N> lone_; // mesh of a lone rank
-    std::unique_ptr<SharedMesh<N>> shared_;
+    // First the mesh of charges, then those of dispersion.
+    std::vector<Mesh<N>> lone_; // meshes of a lone rank
+    std::vector<std::unique_ptr<SharedMesh<N>>> shared_;
 };
 
 } // namespace parhelion

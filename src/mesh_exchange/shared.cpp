@@ -8,7 +8,7 @@ namespace parhelion {
 template <class N>
 HaloMesh<N>::HaloMesh(const MeshSetup& setup, Communicator& comm)
     : bricks_(setup, comm), planes_(setup.cut.planes[static_cast<std::size_t>(comm.rank())]), reach_(setup.reach),
-      limits_(setup.cut, comm.rank()), atoms_(bricks_.planes().layout(), setup.cut.order)
+      limits_(setup.cut, comm.rank()), atoms_(bricks_.planes().layout(), setup.cut.order, MeshCharges<N>(setup.parameters))
 {
 }
 
@@ -24,7 +24,7 @@ void HaloMesh<N>::compute(CpuQueue& queue, const ParticleState<N>& state, ForceB
     Charges charges = Charges::Missing;
     {
         const ScopedPhase span(queue.clock(), Phase::Spread);
-        if (limits_.are_kept(queue, state))
+        if (limits_.are_kept(queue, state, atoms_.charges()))
         {
             charges = Charges::Here;
             atoms_.sort(queue, state, state.clusters(), planes_);

@@ -46,7 +46,7 @@ void SlabLimits::follow(const ParticleState<N>& state, double reach, std::span<c
 }
 
 template <class N>
-bool SlabLimits::are_kept(CpuQueue& queue, const ParticleState<N>& state) const
+bool SlabLimits::are_kept(CpuQueue& queue, const ParticleState<N>& state, const MeshCharges<N>& charges) const
 {
     const int points = cut_.points[0];
     const mesh::PlaneRange& own = cut_.planes[static_cast<std::size_t>(rank_)];
@@ -59,7 +59,7 @@ bool SlabLimits::are_kept(CpuQueue& queue, const ParticleState<N>& state) const
         {
             const int plane = mesh_place(state.x.get(slot).x, static_cast<std::uint32_t>(points)).point;
             const int back = (last - plane + points) % points;
-            all = all && (state.charge[slot] == 0 || (back >= cut_.order - 1 && back < reaches_back_[slot / cluster_size]));
+            all = all && (charges(state, slot) == 0 || (back >= cut_.order - 1 && back < reaches_back_[slot / cluster_size]));
         }
         kept[static_cast<std::size_t>(thread)] = all;
     });
@@ -68,7 +68,7 @@ bool SlabLimits::are_kept(CpuQueue& queue, const ParticleState<N>& state) const
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void SlabLimits::follow<N>(const ParticleState<N>&, double, std::span<const std::uint32_t>);                        \
-    template bool SlabLimits::are_kept<N>(CpuQueue&, const ParticleState<N>&) const;
+    template bool SlabLimits::are_kept<N>(CpuQueue&, const ParticleState<N>&, const MeshCharges<N>&) const;
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "device/cpu_queue.hpp"
+#include "interactions/mesh/mesh_charges.hpp"
 #include "mesh_exchange/mesh_cut.hpp"
 #include "state/particle_state.hpp"
 
@@ -29,7 +30,7 @@ public:
 
     // Returns true if every charged home atom is on all ranks whose planes it reaches.
     template <class N>
-    bool are_kept(CpuQueue& queue, const ParticleState<N>& state) const;
+    bool are_kept(CpuQueue& queue, const ParticleState<N>& state, const MeshCharges<N>& charges = {}) const;
 
 private:
     MeshCut cut_;

@@ -17,13 +17,13 @@ std::size_t range_size(const mesh::PlaneRange& range) { return static_cast<std::
 } // namespace
 
 template <class Real>
-MeshSpectrum<Real>::MeshSpectrum(const MeshCut& cut, const mesh::Layout& layout, Communicator& comm)
+MeshSpectrum<Real>::MeshSpectrum(const MeshCut& cut, const mesh::Layout& layout, Communicator& comm, const std::string& label)
     : cut_(cut), layout_(layout), rank_(comm.rank()),
       there_(
-          comm, "mesh spectrum there", 1,
+          comm, label + " spectrum there", 1,
           [&](int source, int destination) { return message_bytes(cut, layout, source, destination); }, cut.first_mesh_rank),
       back_(
-          comm, "mesh spectrum back", 1,
+          comm, label + " spectrum back", 1,
           [&](int source, int destination) { return message_bytes(cut, layout, destination, source); }, cut.first_mesh_rank)
 {
     const auto here = static_cast<std::size_t>(rank_);

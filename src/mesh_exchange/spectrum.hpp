@@ -12,6 +12,7 @@
 #include "mesh_exchange/peer_messages.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace parhelion {
@@ -27,7 +28,8 @@ template <class Real>
 class MeshSpectrum
 {
 public:
-    MeshSpectrum(const MeshCut& cut, const mesh::Layout& layout, Communicator& comm);
+    // label: of the mesh, unique among the meshes of a run
+    MeshSpectrum(const MeshCut& cut, const mesh::Layout& layout, Communicator& comm, const std::string& label);
 
     // Replaces the charges on this rank's planes, in `grid`, by potentials. If charges are missing on any rank, all
     // ranks return false and nothing is done; an exchange of another kind must then precede the next call. Collective.

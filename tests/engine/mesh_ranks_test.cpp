@@ -152,6 +152,59 @@ TEST_P(MeshOnRanks, takes_the_steps_of_one_rank_under_pressure_coupling_and_goes
     }
 }
 
+// Both rules: one more mesh, or as many as the atoms have types with dispersion.
+TEST_P(MeshOnRanks, computes_the_bits_of_one_rank_with_lj_pme)
+{
+    Refdata data = odd_grid("etoh/pme");
+    data.parameters.has_lj_mesh = true;
+    for (const LjMeshRule rule : {LjMeshRule::Geometric, LjMeshRule::LorentzBerthelot})
+    {
+        data.parameters.lj_mesh_rule = rule;
+        for (const Precision precision : {Precision::Mixed, Precision::Double})
+        {
+            const auto evaluate = [&](const Grid& grid, int threads) {
+                const SimulationOptions options = options_for(grid, threads, precision, Summation::Reproducible);
+                return Simulation(data.system, data.parameters, options).evaluate();
+            };
+            const SinglePoint one = evaluate({1, 1, 1}, 1);
+            EXPECT_LT(one.observables.forces[EnergyTerm::LjReciprocal], -1);
+            int k = 0;
+            for (const Grid& grid : suitable(few_grids))
+            {
+                SCOPED_TRACE(testing::PrintToString(grid));
+                expect_same_bits(evaluate(grid, 1 + k++ % 3), one);
+            }
+        }
+    }
+}
+
+// As above, and the mesh acts in every second step with its rest added.
+TEST_P(MeshOnRanks, takes_the_steps_of_one_rank_with_lj_pme_and_goes_on_from_a_checkpoint)
+{
+    Refdata data = coupled(coupled_cases[4], "etoh/pme");
+    data.parameters.has_lj_mesh = true;
+    for (const bool in_every_second : {false, true})
+    {
+        data.parameters.multiple_time_steps = in_every_second, data.parameters.mesh_factor = 2;
+        constexpr std::int64_t steps = 14;
+        const auto options = [](const Grid& grid, int threads) {
+            return options_for(grid, threads, Precision::Mixed, Summation::Reproducible);
+        };
+        Observer nobody;
+        Simulation one(data.system, data.parameters, options({1, 1, 1}, 2));
+        one.run(steps, nobody, never);
+        const std::vector<Grid> all = suitable({{2, 1, 1}, {1, 2, 2}, {2, 1, 1}});
+        Simulation before(data.system, data.parameters, options(all[0], 1));
+        before.run(9, nobody, never);
+        const SavedState saved = before.saved_state();
+        Simulation after(data.system, data.parameters, options(all[1], 2), &saved);
+        after.run(steps - saved.step, nobody, never);
+        EXPECT_EQ(after.frame().box, one.frame().box);
+        EXPECT_EQ(after.frame().x, one.frame().x);
+        EXPECT_EQ(after.frame().v, one.frame().v);
+    }
+}
+
 TEST_P(MeshOnRanks, is_told_by_the_plan_and_by_the_phases_of_the_run)
 {
     const Refdata data = load_nve("etoh/pme");
