@@ -253,10 +253,14 @@ static std::string mesh_text(const PlanSummary& plan)
     if (!plan.mesh) { return ""; }
     const std::string method = mesh_method_text(plan);
     const int interval = plan.mesh->interval;
-    return fmt::format("{} grid points, order {}, beta {:.6f} nm^-1, forces to about {:.2g} kJ/mol/nm{}{}",
-                       grid_text(plan.mesh->points), plan.mesh->order, plan.mesh->beta, plan.mesh->force_error,
-                       method.empty() ? "" : ", " + method,
-                       interval == 1 ? "" : fmt::format(", computed every {} steps", interval));
+    const int of_dispersion = plan.mesh->of_dispersion;
+    return fmt::format(
+        "{} grid points, order {}, beta {:.6f} nm^-1, forces to about {:.2g} kJ/mol/nm{}{}{}", grid_text(plan.mesh->points),
+        plan.mesh->order, plan.mesh->beta, plan.mesh->force_error, method.empty() ? "" : ", " + method,
+        interval == 1 ? "" : fmt::format(", computed every {} steps", interval),
+        of_dispersion == 0 ? ""
+                           : fmt::format("; dispersion on {} mesh{} of the same size, beta {:.6f} nm^-1", of_dispersion,
+                                         of_dispersion == 1 ? "" : "es", plan.mesh->dispersion_beta));
 }
 
 std::string describe_plan(const PlanSummary& plan)

@@ -42,6 +42,7 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
     }
     present[static_cast<std::size_t>(EnergyTerm::LjSr)] = present[static_cast<std::size_t>(EnergyTerm::CoulombSr)] = true;
     present[static_cast<std::size_t>(EnergyTerm::CoulombReciprocal)] = parameters.coulomb == CoulombKind::Pme;
+    present[static_cast<std::size_t>(EnergyTerm::LjReciprocal)] = parameters.has_lj_mesh;
     present[static_cast<std::size_t>(EnergyTerm::DispersionCorrection)] = dispersion_;
     for (const EnergyTermRow& row : energy_term_table)
     {

@@ -213,7 +213,7 @@ TEST(MdpReader, what_nothing_uses_may_have_any_value_and_is_told)
 // A user with three unsupported things sees all three, though another line cannot be read.
 TEST(MdpReader, what_is_not_supported_is_told_in_the_first_round)
 {
-    const std::string told = refusals("implicit-solvent = GBSA\nnwall = 2\nvdwtype = PME\nfoo = bar\npcoupl = berendsen\n");
+    const std::string told = refusals("implicit-solvent = GBSA\nnwall = 2\nvdwtype = User\nfoo = bar\npcoupl = berendsen\n");
     for (const char* const part :
          {"test.mdp:1  implicit-solvent", "test.mdp:2  nwall", "test.mdp:3  vdwtype", "test.mdp:4  unknown"})
     {
@@ -234,6 +234,12 @@ TEST(MdpReader, old_types_of_van_der_waals_forces_are_the_modifiers_that_gromacs
     EXPECT_THAT(mdp_text(p), HasSubstr("\nvdw-modifier             = Force-switch\n"));
     EXPECT_EQ(refusal("vdwtype = shift\nvdw-modifier = force-switch\n").id(), "E107"); // as GROMACS
     EXPECT_EQ(refusal("vdwtype = shift\nrvdw-switch = 1.0\n").id(), "E107");
+    const RunParameters on_mesh =
+        read("coulombtype = PME\nvdwtype = PME\newald-rtol-lj = 1e-4\nlj-pme-comb-rule = Lorentz-Berthelot\n").parameters;
+    EXPECT_TRUE(on_mesh.has_lj_mesh);
+    EXPECT_EQ(on_mesh.lj_ewald_tolerance, 1e-4);
+    EXPECT_EQ(on_mesh.lj_mesh_rule, LjMeshRule::LorentzBerthelot);
+    EXPECT_THAT(mdp_text(on_mesh), HasSubstr("\nvdwtype                  = PME\n"));
     const auto modifier = [](const std::string& text) { return read(text).parameters.lj_modifier; };
     EXPECT_EQ(modifier("vdwtype = switch\nrvdw-switch = 0.8\n"), LjModifier::PotentialSwitch);
     EXPECT_EQ(modifier("vdwtype = Switch\nrvdw-switch = 0.8\nvdw-modifier = Potential-shift\n"), LjModifier::PotentialSwitch);
@@ -373,6 +379,6 @@ INSTANTIATE_TEST_SUITE_P(
                       Bad{"nstlist = 0\n", "E105", 1, ">= 1"}, Bad{"verlet-buffer-tolerance = 0\n", "E105", 1, "> 0 or -1"},
                       Bad{"lincs-order = 0\n", "E105", 1, "1 ... 64"}, Bad{"ref-t = -5\n", "E105", 1, ">= 0"},
                       Bad{"integrator = mdd\n", "E106", 1, "Did you mean 'md'?"}, Bad{"gen-vel = maybe\n", "E106", 1, "no, yes"},
-                      Bad{"vdwtype = PME\n", "E140", 1, "planned"}, Bad{"annealing = slowly\n", "E106", 1, "single"},
+                      Bad{"pull = yes\n", "E140", 1, "planned"}, Bad{"annealing = slowly\n", "E106", 1, "single"},
                       Bad{"freezedim = Y Y ?\n", "E106", 1, "neither Y nor N"},
                       Bad{"electric-field-x = 0.5\n", "E103", 1, "E0 omega t0 sigma"}));

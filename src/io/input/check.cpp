@@ -142,6 +142,7 @@ private:
                                            : ", which only PME takes. Make them equal."));
         }
         if (has_mesh) { mesh(); }
+        if (p_.has_lj_mesh) { lj_mesh(); }
         const bool switches_potential = p_.lj_modifier == LjModifier::PotentialSwitch;
         if (switches_potential || p_.lj_modifier == LjModifier::ForceSwitch) { switching(switches_potential); }
         if (p_.buffer_tolerance < 0 && p_.list_cutoff < p_.coulomb_cutoff)
@@ -165,6 +166,29 @@ private:
             warn("W111", "epsilon-rf",
                  "epsilon-rf is smaller than epsilon-r: the surroundings would be less polarisable than the inside. "
                  "0 stands for infinity.");
+        }
+    }
+
+    void lj_mesh()
+    {
+        if (p_.coulomb != CoulombKind::Pme)
+        {
+            fail("E260", "vdwtype",
+                 "vdwtype = PME is supported with coulombtype = PME only. Use coulombtype = PME, or vdwtype = Cut-off with "
+                 "DispCorr.");
+        }
+        if (p_.coulomb_cutoff != p_.lj_cutoff)
+        {
+            fail("E261", "rvdw",
+                 "rcoulomb (" + nm(p_.coulomb_cutoff) + ") and rvdw (" + nm(p_.lj_cutoff) +
+                     ") differ, and vdwtype = PME takes equal ones only, as in GROMACS. Make them equal.");
+        }
+        if (p_.lj_modifier != LjModifier::PotentialShift && p_.lj_modifier != LjModifier::None)
+        {
+            fail(
+                "E261", "vdw-modifier",
+                "vdwtype = PME goes with vdw-modifier = Potential-shift or None, as in GROMACS (the mesh has what a switch would "
+                "take away). Use Potential-shift.");
         }
     }
 

@@ -63,6 +63,10 @@ MdpOption& unused_without_mesh(MdpOption& row)
     return row.unused_if("without coulombtype = PME",
                          [](const MdpInput& in) { return in.parameters.coulomb != CoulombKind::Pme; });
 }
+MdpOption& unused_without_lj_mesh(MdpOption& row)
+{
+    return row.unused_if("without vdwtype = PME", [](const MdpInput& in) { return !in.parameters.has_lj_mesh; });
+}
 MdpOption& unused_without_barostat(MdpOption& row)
 {
     return row.unused_if("where pcoupl is off", [](const MdpInput& in) {
@@ -221,17 +225,19 @@ void pme(TableBuilder& t)
 // Adds vdwtype. GROMACS replaces its old values by modifiers.
 void vdw_type(TableBuilder& t)
 {
-    const std::vector<std::string> types = {"Cut-off", "Shift", "Switch"};
-    const std::vector<RefusedWord> refused = {
-        {"PME", planned, "Use cut-off."}, {"User", never, "Use cut-off."}, {"Encad-shift", never, "Use cut-off."}};
+    const std::vector<std::string> types = {"Cut-off", "Shift", "Switch", "PME"};
+    const std::vector<RefusedWord> refused = {{"User", never, "Use cut-off."}, {"Encad-shift", never, "Use cut-off."}};
     MdpOption& row = t.special(
         "vdwtype", "",
         [types, refused](MdpInput& in, const MdpEntry& e) {
             const std::size_t type = word_index(e, types, refused);
-            if (type > 0) { in.modifier_of_vdwtype = type == 1 ? LjModifier::ForceSwitch : LjModifier::PotentialSwitch; }
+            if (type == 1) { in.modifier_of_vdwtype = LjModifier::ForceSwitch; }
+            if (type == 2) { in.modifier_of_vdwtype = LjModifier::PotentialSwitch; }
+            in.parameters.has_lj_mesh = type == 3;
         },
-        [](const P&) { return std::string("Cut-off"); },
-        "Shift: vdw-modifier = Force-switch, Switch: Potential-switch, as for GROMACS");
+        [](const P& p) { return std::string(p.has_lj_mesh ? "PME" : "Cut-off"); },
+        "Shift: vdw-modifier = Force-switch, Switch: Potential-switch, as for GROMACS; PME: the dispersion beyond rvdw is on the "
+        "mesh, too, on CPUs alone");
     row.words = types;
     row.refused_words = refused;
 }
@@ -283,6 +289,12 @@ void cutoffs(TableBuilder& t)
     t.number("epsilon-r", &P::epsilon_r, at_least(0.0), "0: infinite");
     t.number("epsilon-rf", &P::epsilon_rf, at_least(0.0), "0: infinite");
     vdw_type(t);
+    unused_without_lj_mesh(t.number("ewald-rtol-lj", &P::lj_ewald_tolerance, between(1e-12, 0.1),
+                                    "the share of the dispersion at rvdw that pairs have"));
+    unused_without_lj_mesh(
+        t.word<LjMeshRule>("lj-pme-comb-rule", &P::lj_mesh_rule,
+                           {{"Geometric", LjMeshRule::Geometric}, {"Lorentz-Berthelot", LjMeshRule::LorentzBerthelot}}, {},
+                           "of the mesh; within rvdw pairs have the dispersion of the force field"));
     t.word<LjModifier>("vdw-modifier", &P::lj_modifier,
                        {{"Potential-shift", LjModifier::PotentialShift},
                         {"Potential-shift-Verlet", LjModifier::PotentialShift},
@@ -309,7 +321,6 @@ void cutoffs(TableBuilder& t)
     t.harmless("verlet-buffer-tolerance alone sets the buffer here, as in GROMACS before 2024",
                "verlet-buffer-pressure-tolerance");
     t.harmless("only for coulomb types that are refused", "rcoulomb-switch table-extension");
-    t.harmless("only with vdwtype = PME, which is refused", "ewald-rtol-lj lj-pme-comb-rule");
     t.harmless("GROMACS no longer has it", "optimize-fft");
     t.harmless("belongs to the group scheme, which is gone", "ns-type rlistlong nstcalclr");
     t.refused(never, "implicit solvent", {"implicit-solvent=no"});

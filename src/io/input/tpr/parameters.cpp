@@ -160,7 +160,9 @@ private:
         say_word("coulomb-modifier", modifiers);
         cursor_.skip_reals(1); // rcoulomb-switch
         say_real("rcoulomb");
-        say_word("vdwtype", vdw_types);
+        const std::string_view vdw = cursor_.word("vdwtype", vdw_types);
+        has_lj_mesh_ = vdw == "PME";
+        say("vdwtype", std::string(vdw));
         say_word("vdw-modifier", modifiers);
         say_real("rvdw-switch");
         say_real("rvdw");
@@ -188,10 +190,12 @@ private:
             options.emplace_back(name, std::to_string(cursor_.integer()));
         }
         options.emplace_back("ewald-rtol", number_text(cursor_.real()));
-        cursor_.skip_reals(1); // ewald-rtol-lj
+        const double lj_tolerance = cursor_.real();
+        if (has_lj_mesh_) { options.emplace_back("ewald-rtol-lj", number_text(lj_tolerance)); }
         options.emplace_back("ewald-geometry", cursor_.word("ewald-geometry", {"3d", "3dc"}));
         options.emplace_back("epsilon-surface", number_text(cursor_.real()));
-        cursor_.skip_integers(1); // lj-pme-comb-rule
+        const std::string_view lj_rule = cursor_.word("lj-pme-comb-rule", {"Geometric", "Lorentz-Berthelot"});
+        if (has_lj_mesh_) { options.emplace_back("lj-pme-comb-rule", lj_rule); }
         if (has_mesh_) { result_.options.insert(result_.options.end(), options.begin(), options.end()); }
     }
 
@@ -420,7 +424,7 @@ private:
     TprParameters result_;
     std::string integrator_, temperature_kind_;
     double ensemble_temperature_ = -1;
-    bool has_mesh_ = false, is_chained_ = false;
+    bool has_mesh_ = false, has_lj_mesh_ = false, is_chained_ = false;
 };
 
 } // namespace
