@@ -13,10 +13,11 @@ last stage is repeated from that structure, too: the runs OUT/NAME.run1 ... diff
 OUT/stages.jsonl says what each run took and said; `compare` prints a table, and with --json lines of JSON. Exit code 1 if a run failed
 or a term differs. Needs Python alone.
 
-How averages are compared. Of each run the same stretch of time counts, what all runs have of it. The error of a run's mean is that of five
-blocks of it. Blocks miss motions slower than themselves; three or more runs of ours tell the spread of runs of that length, which holds
-for GROMACS' run as well, since both begin with the same state: the larger of the two is taken. A term agrees if the means are within
-three standard errors of their difference. Of hundreds of terms that agree some are further apart: by five blocks alone 1.7 %, by many 0.3 %.
+How averages are compared (tools/mean_errors.py). Of each run the same stretch of time counts, what all runs have of it. All runs began
+with the same state. With six runs or more, of both programs together, the error of a mean is that of the spread of runs, or that of the
+correlated samples within runs where this is larger. With fewer, only correlated samples tell the error: a term is UNDECIDED if a run
+has less than twenty independent samples, and motions slower than a run go unseen. A term agrees if the means are within three standard
+errors of their difference, at the likelihood that three have in a normal distribution: of hundreds of terms that agree 0.3 % do not.
 """
 import argparse
 import gzip
@@ -24,7 +25,6 @@ import json
 import math
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import time
@@ -32,9 +32,10 @@ from collections import namedtuple
 from pathlib import Path
 
 from energy_file import read_energies
+from mean_errors import compare_runs, run_mean
 
 Stage = namedtuple("Stage", "name mdp start topology index reference")
-BLOCKS = 5
+LEAST_SAMPLES = 10
 LIMIT = 3  # standard errors
 ROUNDING = 1e-6  # of a mean, relative: a mixed-precision .edr has 24 bits, and so has a box that never changes
 # No averages of the ensemble, or sums of others: the thermostat's bookkeeping, the constraints' error, rates, -2 Vir = Pres V - 2 Ekin.
@@ -160,34 +161,19 @@ class Series:
     def end(self):
         return self.times[-1]
 
-    def mean(self, term, begin, end):
-        """Of the samples in (begin, end]; a sample is of the time since the one before."""
-        picked = [(value, count) for value, count, at in zip(self.terms[term], self.counts, self.times) if begin < at <= end + 1e-6]
-        return sum(value * count for value, count in picked) / sum(count for _, count in picked) if picked else math.nan
-
     def mean_and_error(self, term, begin, end):
-        edges = [begin + (end - begin) * block / BLOCKS for block in range(BLOCKS + 1)]
-        blocks = [self.mean(term, *edge) for edge in zip(edges, edges[1:])]
-        if any(map(math.isnan, blocks)):
-            raise SystemExit(f"{self.path}: no energies in a fifth of {begin:g} to {end:g} ps; write them more often or simulate longer")
-        return self.mean(term, begin, end), statistics.stdev(blocks) / math.sqrt(BLOCKS)
-
-
-def of_runs(runs, term, window, least):
-    """Mean of the runs' means and its error; least: of one run, known otherwise."""
-    found = [run.mean_and_error(term, *window) for run in runs]
-    errors = [max(error, least, ROUNDING * abs(mean)) for mean, error in found]
-    return statistics.mean(mean for mean, _ in found), math.sqrt(sum(error**2 for error in errors)) / len(found)
+        picked = [(value, count) for value, count, at in zip(self.terms[term], self.counts, self.times) if begin < at <= end + 1e-6]
+        if len(picked) < LEAST_SAMPLES:
+            raise SystemExit(f"{self.path}: {len(picked)} energies in {begin:g} to {end:g} ps; write them more often or simulate longer")
+        values, counts = zip(*picked)
+        return run_mean(values, counts, ROUNDING * max(map(abs, values)))
 
 
 def compare_term(term, ours, theirs, window):
-    means = [run.mean(term, *window) for run in ours]
-    spread = statistics.stdev(means) if len(means) > 2 else 0.0
-    mean, error = of_runs(ours, term, window, spread)
-    their_mean, their_error = of_runs(theirs, term, window, spread)
-    distance = (mean - their_mean) / max(math.hypot(error, their_error), 1e-300)
-    return {"term": term, "ours": mean, "error": error, "gromacs": their_mean, "gromacs_error": their_error, "distance": distance,
-            "within": abs(distance) <= LIMIT}
+    found = [[run.mean_and_error(term, *window) for run in side] for side in (ours, theirs)]
+    result = compare_runs(*found, least_error=ROUNDING * abs(found[0][0].mean))
+    return {"term": term, "ours": result.means[0], "error": result.errors[0], "gromacs": result.means[1], "gromacs_error": result.errors[1],
+            "distance": result.distance, "decided": result.is_decided, "within": result.is_decided and abs(result.distance) <= LIMIT}
 
 
 def compare(chosen):
@@ -195,18 +181,20 @@ def compare(chosen):
     window = chosen.begin, min(run.end() for run in ours + theirs)
     present = [set.intersection(*(set(run.terms) for run in side)) for side in (ours, theirs)]
     lines = [compare_term(term, ours, theirs, window) for term in theirs[0].terms if term in present[0] & present[1]]
-    outside = [line["term"] for line in lines if not line["within"]]
+    outside = [line["term"] for line in lines if line["decided"] and not line["within"]]
+    undecided = [line["term"] for line in lines if not line["decided"]]
     print(f"{chosen.name}: {window[0]:g} to {window[1]:g} ps, {len(ours)} runs beside {len(theirs)} of GROMACS")
     print(f"{'term':22} {'ours':>14} {'error':>10} {'GROMACS':>14} {'error':>10} {'distance':>9}")
     for line in lines:
-        print("{term:22} {ours:14.5g} {error:10.3g} {gromacs:14.5g} {gromacs_error:10.3g} {distance:9.2f}".format(**line), "" if line["within"] else " OUTSIDE")
+        print("{term:22} {ours:14.5g} {error:10.3g} {gromacs:14.5g} {gromacs_error:10.3g} {distance:9.2f}".format(**line), "" if line["within"] else " OUTSIDE" if line["decided"] else " UNDECIDED")
     alone = sorted(present[0] ^ present[1])
-    print(f"{len(lines) - len(outside)} of {len(lines)} terms within {LIMIT} standard errors" + f"; on one side alone: {', '.join(alone)}" * bool(alone))
+    within = len(lines) - len(outside) - len(undecided)
+    print(f"{within} of {len(lines)} terms within {LIMIT} standard errors" + f", {len(undecided)} undecided" * bool(undecided) + f"; on one side alone: {', '.join(alone)}" * bool(alone))
     if chosen.json:
         with open(chosen.json, "a") as file:
             for line in lines:
                 file.write(json.dumps({"folder": chosen.name, "begin_ps": window[0], "end_ps": window[1], **line}) + "\n")
-    return bool(outside) or not lines
+    return bool(outside) or within == 0
 
 
 def main():

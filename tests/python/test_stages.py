@@ -102,15 +102,17 @@ def simulate(path, temperature, seed, steps=1500, **more):
 
 def test_averages_of_one_state_agree_and_those_of_another_do_not(tmp_path):
     ours = [simulate(tmp_path / str(seed), 300, seed) for seed in (1, 2, 3)]
-    same, hotter = simulate(tmp_path / "same", 300, 4), simulate(tmp_path / "hotter", 330, 4)
-    agrees = tool("compare", *ours, "--with", same, "--from", 0.5, "--json", tmp_path / "same.jsonl")
+    same, hotter = ([simulate(tmp_path / f"{temperature}K{seed}", temperature, seed) for seed in (4, 5, 6)] for temperature in (300, 330))
+    agrees = tool("compare", *ours, "--with", *same, "--from", 0.5, "--json", tmp_path / "same.jsonl")
     verdicts = {line["term"]: line["within"] for line in map(json.loads, (tmp_path / "same.jsonl").read_text().splitlines())}
     assert verdicts["Temperature"] and verdicts["Potential"] and "Conserved En." not in verdicts, agrees.stdout
-    differs = tool("compare", *ours, "--with", hotter, "--from", 0.5, "--json", tmp_path / "hotter.jsonl")
+    differs = tool("compare", *ours, "--with", *hotter, "--from", 0.5, "--json", tmp_path / "hotter.jsonl")
     lines = {line["term"]: line for line in map(json.loads, (tmp_path / "hotter.jsonl").read_text().splitlines())}
     assert differs.returncode == 1 and not lines["Temperature"]["within"] and lines["Temperature"]["distance"] < -3, differs.stdout
     assert "OUTSIDE" in differs.stdout
-    short = tool("compare", *ours, "--with", same, "--from", 1.49)
+    few = tool("compare", ours[0], "--with", hotter[0], "--from", 0.5)
+    assert "UNDECIDED" in few.stdout and "UNDECIDED" not in differs.stdout, few.stdout
+    short = tool("compare", *ours, "--with", *same, "--from", 1.49)
     assert short.returncode == 1 and "simulate longer" in short.stderr
 
 
