@@ -54,6 +54,12 @@ def test_a_series_that_does_not_change_has_no_error():
     assert run_mean([2.5, 2.5000001] * 20, resolution=1e-6) == (pytest.approx(2.5), 0, 40)
 
 
+def test_without_correlations_the_error_is_that_of_independent_samples():
+    values = [0, 1] * 20  # neighbours differ, so g is its least, 1
+    result = run_mean(values)
+    assert result.independent == 40 and result.variance == pytest.approx(statistics.variance(values) / 40, rel=1e-12)
+
+
 def test_the_mean_counts_values_and_not_samples():
     assert run_mean([1, 4], weights=[2, 1]).mean == 2
 
