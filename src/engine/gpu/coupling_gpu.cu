@@ -455,11 +455,10 @@ void GpuCoupling<N>::stop_atoms(GpuQueue& queue, GpuState<N>& state)
 template <class N>
 UpdateArgs<N, CopyTask<N>> GpuCoupling<N>::move_args(double factor)
 {
-    constexpr double any = 1e3; // nm; the energy judges a move
     UpdateArgs<N, CopyTask<N>> update = update_args(0, {}, no_kick_.data());
     update.dt = factor;
     update.friction = nullptr;
-    update.limits = {std::numeric_limits<double>::infinity(), any};
+    update.limits = {std::numeric_limits<double>::infinity(), 1e3}; // nm: the energy judges a move
     return update;
 }
 
