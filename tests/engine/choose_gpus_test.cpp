@@ -216,9 +216,9 @@ TEST(GpuChoice, divides_a_box_with_a_mesh_where_shared_works)
     EXPECT_EQ(grid({}, false, tall), (std::array{1, 1, 1}));
 }
 
-// The whole default, of the mesh of a box to the way in which ranks share it: for boxes of other shapes and densities than those
-// of the series, cells are slabs along x and --pme auto is `shared` wherever several GPUs are taken, and the number of GPUs
-// is the one that is predicted to be fastest.
+// The whole default, from the mesh of a box to the way in which ranks share it, for boxes of other shapes and densities than
+// those of the series. Where several GPUs are taken, cells are slabs along x, and --pme auto is `shared`. The number of GPUs is
+// the one that is predicted to be fastest.
 TEST(GpuChoice, divides_meshes_of_other_shapes_where_shared_works_by_the_forecast)
 {
     struct Shape

@@ -115,11 +115,11 @@ TEST(Guard, ends_a_run_whose_reproducible_sums_come_near_their_range)
 
 TEST(Guard, refuses_boxes_in_which_mixed_precision_would_round_positions_too_much)
 {
-    const Box<double> long_box({3, 3, 1e5});
+    const Box<double> long_box(Vec3<double>{3, 3, 1e5});
     EXPECT_THROW(check_resolution<Mixed>(long_box), InputError);
     EXPECT_THROW(check_resolution<MixedReproducible>(long_box), InputError);
     EXPECT_NO_THROW(check_resolution<Double>(long_box));
-    EXPECT_NO_THROW(check_resolution<Mixed>(Box<double>({3, 3, 1e4})));
+    EXPECT_NO_THROW(check_resolution<Mixed>(Box<double>(Vec3<double>{3, 3, 1e4})));
 }
 
 TEST(Guard, refuses_more_charges_than_reproducible_sums_have_a_range_for)
