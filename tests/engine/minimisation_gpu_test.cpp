@@ -74,6 +74,7 @@ TEST_F(MinimisationOnGpu, takes_the_steps_of_the_cpu)
         EXPECT_EQ(gpu.summary.steps, steps);
         EXPECT_EQ(gpu.summary.largest_force, gpu.recorder.observables.back().largest_force);
         EXPECT_EQ(gpu.last.step, cpu.last.step);
+        EXPECT_LE(rms_relative(gpu.end.forces, cpu.end.forces), 1e-6); // of one evaluation, whatever came before
         EXPECT_NEAR(gpu.end.observables.potential, gpu.recorder.observables.back().potential,
                     1e-9 * std::abs(gpu.end.observables.potential));
     }

@@ -38,8 +38,7 @@ template <class N>
 void GpuSurface<N>::begin()
 {
     ranks_.keep_state(base_);
-    ranks_.synchronize();
-    factor_.reset();
+    return_to_base(); // also clears the forces of an earlier evaluation
     is_first_ = true;
 }
 
