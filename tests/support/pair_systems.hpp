@@ -168,7 +168,7 @@ inline const NonbondedVariant nonbonded_variants[] = {
      }},
 };
 
-// LJ-PME.
+// LJ-PME; GPUs have the geometric rule of the mesh alone.
 inline const NonbondedVariant lj_mesh_variants[] = {
     {"LJ-PME, geometric", CombinationRule::GeometricSigmaEpsilon,
      [](System&, RunParameters& r) { r.coulomb = CoulombKind::Pme, r.has_lj_mesh = true; }},

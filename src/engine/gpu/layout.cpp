@@ -399,7 +399,7 @@ void GpuLayout<N>::make_meshes()
     if (mesh_setup_.parameters.order == 0) { return; }
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         r.mesh = mesh_memory_ ? make_gpu_mesh<N>(gpu.queue, *mesh_memory_, cells_, r.rank)
-                              : make_lone_gpu_mesh<N>(gpu.queue, mesh_setup_.parameters);
+                              : make_lone_gpu_mesh<N>(gpu.queue, mesh_setup_);
     });
 }
 

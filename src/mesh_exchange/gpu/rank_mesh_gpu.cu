@@ -8,6 +8,8 @@
 #include "mesh_exchange/gpu/slab_limits.cuh"
 #include "mesh_exchange/gpu/spectrum.cuh"
 
+#include <vector>
+
 namespace parhelion {
 
 namespace {
@@ -16,20 +18,29 @@ template <class N>
 class LoneMesh final : public GpuRankMesh<N>
 {
 public:
-    LoneMesh(GpuQueue& queue, const MeshParameters& parameters) : mesh_(queue, parameters) {}
+    LoneMesh(GpuQueue& queue, const MeshSetup& setup)
+    {
+        meshes_.emplace_back(queue, setup.parameters);
+        for (const MeshParameters& parameters : setup.dispersion) { meshes_.emplace_back(queue, parameters); }
+    }
+
+    void after_repartition(GpuQueue&, GpuState<N>& state) override
+    {
+        for (GpuMesh<N>& mesh : meshes_) { mesh.make_room(state.slots); }
+    }
 
     RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) override
     {
-        mesh_.compute(queue, state, compute, weights);
+        for (GpuMesh<N>& mesh : meshes_) { mesh.compute(queue, state, compute, weights); }
         co_return;
     }
     void add_rest(GpuQueue& queue, const MeshWeights& weights, GpuState<N>& state) override
     {
-        mesh_.add_rest(queue, weights, state);
+        for (GpuMesh<N>& mesh : meshes_) { mesh.add_rest(queue, weights, state); }
     }
 
 private:
-    GpuMesh<N> mesh_;
+    std::vector<GpuMesh<N>> meshes_; // of charges, then those of dispersion
 };
 
 std::size_t points_here(const GpuMeshMemory& memory, int rank)
@@ -127,9 +138,9 @@ private:
 } // namespace
 
 template <class N>
-std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh(GpuQueue& queue, const MeshParameters& parameters)
+std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh(GpuQueue& queue, const MeshSetup& setup)
 {
-    return std::make_unique<LoneMesh<N>>(queue, parameters);
+    return std::make_unique<LoneMesh<N>>(queue, setup);
 }
 
 template <class N>
@@ -150,7 +161,7 @@ std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh(GpuQueue& queue, const GpuMeshMemo
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh<N>(GpuQueue&, const MeshParameters&);                            \
+    template std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh<N>(GpuQueue&, const MeshSetup&);                                 \
     template std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh<N>(GpuQueue&, const GpuMeshMemory&, std::span<const GpuCell>, int);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -49,10 +49,11 @@ public:
     virtual void check(GpuQueue&, GpuState<N>&) {}
 };
 
-// Makes the mesh of a lone rank. Waits for the GPU.
+// Makes the meshes of a lone rank: of charges and, with LJ-PME, of dispersion. Waits for the GPU.
 template <class N>
-std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh(GpuQueue& queue, const MeshParameters& parameters);
-// Makes the mesh of `rank`, one of several. cells: of all ranks with a cell. memory must outlive it. Waits for the GPU.
+std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh(GpuQueue& queue, const MeshSetup& setup);
+// Makes the mesh of `rank`, one of several, which have no LJ-PME. cells: of all ranks with a cell. memory must outlive it. Waits
+// for the GPU.
 template <class N>
 std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh(GpuQueue& queue, const GpuMeshMemory& memory, std::span<const GpuCell> cells,
                                               int rank);

@@ -26,17 +26,23 @@ struct Result
 
 // `box`: of the configuration; that of the system is the one the mesh is made for.
 template <class N>
-Result on_cpu(const System& system, const RunParameters& run, const Box<double>& box)
+Result on_cpu(const System& system, const MeshParameters& parameters, const Box<double>& box)
 {
     CpuQueue queue(1);
     ParticleState<N> state = particles_in_input_order<N>(system);
     state.box.set_edges(box);
-    Mesh<N> mesh(system.topology, run, system.box);
+    Mesh<N> mesh(parameters);
     ForceBuffers<N> buffers;
     clear_forces(queue, buffers, state.slots());
     compute_mesh(queue, mesh, state, buffers, Compute::ForcesEnergiesVirial);
     sum_forces(queue, buffers, state);
     return {forces_of(state), sum_energies(buffers).result()};
+}
+
+template <class N>
+Result on_cpu(const System& system, const RunParameters& run, const Box<double>& box)
+{
+    return on_cpu<N>(system, mesh_parameters(system.topology, run, system.box), box);
 }
 
 // A system on the GPU, with its mesh.
@@ -45,7 +51,11 @@ class Evaluation
 {
 public:
     Evaluation(const System& system, const RunParameters& run, const Box<double>& box)
-        : particles_(particles_in_input_order<N>(system)), mesh_(queue_, mesh_parameters(system.topology, run, system.box))
+        : Evaluation(system, mesh_parameters(system.topology, run, system.box), box)
+    {
+    }
+    Evaluation(const System& system, const MeshParameters& parameters, const Box<double>& box)
+        : particles_(particles_in_input_order<N>(system)), mesh_(queue_, parameters)
     {
         particles_.box.set_edges(box);
         state_ = sorted_gpu_state(queue_, particles_);
@@ -67,11 +77,11 @@ private:
     GpuState<N> state_;
 };
 
-template <class N>
-Result on_gpu(const System& system, const RunParameters& run, const Box<double>& box,
+template <class N, class Parameters>
+Result on_gpu(const System& system, const Parameters& run_or_mesh, const Box<double>& box,
               Compute compute = Compute::ForcesEnergiesVirial)
 {
-    Evaluation<N> evaluation(system, run, box);
+    Evaluation<N> evaluation(system, run_or_mesh, box);
     evaluation.add(compute);
     return evaluation.result();
 }
@@ -148,6 +158,37 @@ TEST_F(MeshOnGpu, has_the_forces_energy_and_virial_of_the_cpu_in_tilted_boxes)
             compare(on_gpu<Mixed>(in_box, run, tilted), 1e-6, 1e-6); // rounding of single numbers: 6e-8
             compare(on_gpu<MixedReproducible>(in_box, run, tilted), 1e-6, 1e-6);
             compare(on_gpu<DoubleReproducible>(in_box, run, tilted), 1e-11, 1e-9); // multiples of 2e-10 kJ/mol
+        }
+    }
+}
+
+// LJ-PME, with our own transforms of one and of two passes, and with those of a library.
+TEST_F(MeshOnGpu, of_dispersion_has_the_forces_energy_and_virial_of_the_cpu)
+{
+    for (const Box<double>& shape : {Box<double>(box), Box<double>{{2.4, 2.6, 3.3}, {1.2, -1.2, 1.3}}})
+    {
+        System in_box = charged_ions(shape.diagonal());
+        in_box.box = shape;
+        in_box.topology.c6 = {2e-3}, in_box.topology.c12 = {2e-6};
+        for (const std::array<int, 3>& points : {grids[0], {16, 16, 16}, {26, 22, 34}})
+        {
+            RunParameters run = with_grid(5, points);
+            run.has_lj_mesh = true;
+            MeshParameters mesh = dispersion_mesh_parameters(in_box.topology, run, shape).at(0);
+            mesh.factor = -3 * mesh.factor; // as of a negative eigenvalue
+            const Result expected = on_cpu<Double>(in_box, mesh, shape);
+            EXPECT_GT(expected.energies[EnergyTerm::LjReciprocal], 0);
+            const auto compare = [&](const Result& result, double of_forces, double of_energies) {
+                EXPECT_LE(rms_relative(result.forces, expected.forces), of_forces);
+                EXPECT_LE(max_relative(result.energies.virial, expected.energies.virial), of_energies);
+                const double energy = expected.energies[EnergyTerm::LjReciprocal];
+                EXPECT_NEAR(result.energies[EnergyTerm::LjReciprocal], energy, of_energies * std::abs(energy));
+                EXPECT_NEAR(result.energies.potential(), energy, of_energies * std::abs(energy));
+            };
+            compare(on_gpu<Double>(in_box, mesh, shape), 1e-12, 1e-12);
+            compare(on_gpu<Mixed>(in_box, mesh, shape), 2e-6, 2e-6);
+            compare(on_gpu<MixedReproducible>(in_box, mesh, shape), 2e-6, 2e-6);
+            compare(on_gpu<DoubleReproducible>(in_box, mesh, shape), 1e-9, 1e-8); // small forces in multiples of 2e-10 kJ/mol
         }
     }
 }

@@ -246,6 +246,14 @@ __global__ void __launch_bounds__(threads_of_supercluster<order>)
     if (lane.charge != 0 && lane.jz == 0) { state.add_force(first + lane.atom, static_cast<Sum>(weight) * force.of_atom()); }
 }
 
+template <class N>
+GpuView<N> view_of(GpuState<N>& state, PositionCharge<N>* atoms)
+{
+    GpuView<N> view(state);
+    if (atoms != nullptr) { view.xq = atoms; }
+    return view;
+}
+
 template <int order, class N>
 LaunchShape block_per_supercluster(const GpuState<N>& state)
 {
@@ -256,30 +264,33 @@ LaunchShape block_per_supercluster(const GpuState<N>& state)
 
 template <class N>
 void spread_charges(GpuQueue& queue, GpuState<N>& state, const MeshParameters& parameters, MeshAtomsOf whom,
-                    mesh::ChargeSum<N>* const* planes, std::uint8_t* touched)
+                    mesh::ChargeSum<N>* const* planes, std::uint8_t* touched, PositionCharge<N>* atoms)
 {
+    const GpuView<N> view = view_of(state, atoms);
     with_order(parameters.order, [&](auto order) {
-        launch(queue, Phase::Spread, spread_kernel<N, order>, block_per_supercluster<order>(state), GpuView<N>(state),
-               points_of(parameters), ChargeQuantum(parameters.largest_charge), whom, planes, touched);
+        launch(queue, Phase::Spread, spread_kernel<N, order>, block_per_supercluster<order>(state), view, points_of(parameters),
+               ChargeQuantum(parameters.largest_charge), whom, planes, touched);
     });
 }
 
 template <class N>
 void gather_forces(GpuQueue& queue, GpuState<N>& state, const MeshParameters& parameters, MeshAtomsOf whom,
-                   const typename N::Real* const* planes, int weight, bool begins_early)
+                   const typename N::Real* const* planes, int weight, bool begins_early, PositionCharge<N>* atoms)
 {
+    const GpuView<N> view = view_of(state, atoms);
     with_order(parameters.order, [&](auto order) {
         const auto kernel = state.is_tilted ? gather_kernel<N, order, true> : gather_kernel<N, order, false>;
         LaunchShape shape = block_per_supercluster<order>(state);
         shape.begins_early = begins_early;
-        launch(queue, Phase::Gather, kernel, shape, GpuView<N>(state), points_of(parameters), whom, planes, weight);
+        launch(queue, Phase::Gather, kernel, shape, view, points_of(parameters), whom, planes, weight);
     });
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void spread_charges<N>(GpuQueue&, GpuState<N>&, const MeshParameters&, MeshAtomsOf, mesh::ChargeSum<N>* const*,     \
-                                    std::uint8_t*);                                                                              \
-    template void gather_forces<N>(GpuQueue&, GpuState<N>&, const MeshParameters&, MeshAtomsOf, const N::Real* const*, int, bool);
+                                    std::uint8_t*, PositionCharge<N>*);                                                          \
+    template void gather_forces<N>(GpuQueue&, GpuState<N>&, const MeshParameters&, MeshAtomsOf, const N::Real* const*, int,      \
+                                   bool, PositionCharge<N>*);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -43,16 +43,19 @@ DeviceBuffer<T*> mesh_planes(GpuQueue& queue, T* first, const std::array<int, 3>
     return table;
 }
 
+// `atoms` in the functions below: by slot, positions and numbers to spread, if they are not those of `state`.
+
 // Queues a kernel that adds charges to the planes, in e or as integers. If `touched` is not
 // null, the kernel stores 1 in touched[x][y] for every row with a point that some atom reaches.
 template <class N>
 void spread_charges(GpuQueue& queue, GpuState<N>& state, const MeshParameters& parameters, MeshAtomsOf whom,
-                    mesh::ChargeSum<N>* const* planes, std::uint8_t* touched = nullptr);
+                    mesh::ChargeSum<N>* const* planes, std::uint8_t* touched = nullptr, PositionCharge<N>* atoms = nullptr);
 
 // Queues a kernel that adds the forces, times `weight`, to state.f. It uses atomic additions, as other
 // kernels may add as well. begins_early is as in LaunchShape, behind the kernel that writes the potentials.
 template <class N>
 void gather_forces(GpuQueue& queue, GpuState<N>& state, const MeshParameters& parameters, MeshAtomsOf whom,
-                   const typename N::Real* const* planes, int weight, bool begins_early = false);
+                   const typename N::Real* const* planes, int weight, bool begins_early = false,
+                   PositionCharge<N>* atoms = nullptr);
 
 } // namespace parhelion

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
 namespace parhelion {
 
@@ -21,9 +23,9 @@ constexpr int threads = 256;
 // Orders         no memory accesses; the order of the stream suffices
 // Requires       nothing
 // Cost           16 bytes a slot
-template <class Real>
+template <class Parameters>
 __global__ void resolve_parameters_kernel(BlockTrace tracing, const std::int32_t* lj_type, const std::int32_t* global_of_slot,
-                                          int slots, int filler, const LjParameters<Real>* of_type, LjParameters<Real>* of_slot)
+                                          int slots, int filler, const Parameters* of_type, Parameters* of_slot)
 {
     const BlockSpan span(tracing);
 
@@ -31,24 +33,38 @@ __global__ void resolve_parameters_kernel(BlockTrace tracing, const std::int32_t
     if (slot < slots) { of_slot[slot] = of_type[global_of_slot[slot] < 0 ? filler : lj_type[slot]]; }
 }
 
+// Numbers of atoms whose squares, times a factor, are self energies.
+template <class N>
+struct ChargeOfSlot
+{
+    const PositionCharge<N>* xq;
+    __device__ double operator()(int slot) const { return static_cast<double>(xq[slot].charge); }
+};
+template <class Real>
+struct StrengthOfSlot
+{
+    const Real* strengths;
+    __device__ double operator()(int slot) const { return static_cast<double>(strengths[slot]); }
+};
+
 // Purpose        sums the self energy of home atoms
 // Work           by a thread per slot
-// Reads/Writes   charges, zones / energies
+// Reads/Writes   charges or strengths, zones / energies
 // Orders         relaxed atomic additions
 // Requires       nothing
 // Cost           16 bytes a slot
-template <class N>
+template <class N, EnergyTerm term, class Root>
 __global__ void __launch_bounds__(threads)
-    self_energy_kernel(BlockTrace tracing, const PositionCharge<N>* xq, const std::uint8_t* zone_of_supercluster, int slots,
-                       double factor, EnergySums<N>* energies)
+    self_energy_kernel(BlockTrace tracing, Root root, const std::uint8_t* zone_of_supercluster, int slots, double factor,
+                       EnergySums<N>* energies)
 {
     const BlockSpan span(tracing);
 
     const int slot = blockIdx.x * threads + threadIdx.x;
     const bool home = slot < slots && zone_of_supercluster[slot / supercluster_size] == 0;
-    const double q = home ? static_cast<double>(xq[slot].charge) : 0;
+    const double q = home ? root(slot) : 0;
     const ScalarSum<N> energy[1] = {to_sum<ScalarSum<N>>(factor * q * q)};
-    add_block_sums(energy, &energies->energy[static_cast<std::size_t>(EnergyTerm::CoulombSr)]);
+    add_block_sums(energy, &energies->energy[static_cast<std::size_t>(term)]);
 }
 
 template <class N>
@@ -87,6 +103,13 @@ GpuNonbondedTables<N>::GpuNonbondedTables(GpuQueue& queue, const NonbondedTables
     }
     of_type.upload(queue, types);
     of_pair.upload(queue, pairs_of(tables.pair_parameters()));
+    std::vector<Real> strengths;
+    if (parameters.mesh_dispersion.is_used())
+    {
+        PARHELION_EXPECTS(parameters.mesh_rule == LjMeshRule::Geometric);
+        for (const LjParameters<Real>& of : pairs_of(tables.mesh_type_parameters())) { strengths.push_back(of.first); }
+        strength_of_type.upload(queue, strengths);
+    }
     queue.synchronize();
     if (parameters.screening.is_used() && !parameters.screening.is_tight<float>())
     {
@@ -97,10 +120,15 @@ GpuNonbondedTables<N>::GpuNonbondedTables(GpuQueue& queue, const NonbondedTables
 template <class N>
 void resolve_nonbonded(GpuQueue& queue, const GpuState<N>& state, GpuNonbondedTables<N>& tables)
 {
-    tables.of_slot.resize(state.slots);
-    launch(queue, Phase::PairList, resolve_parameters_kernel<typename N::Real>, one_thread_each(state.slots, threads),
-           state.lj_type.data(), state.global_of_slot.data(), static_cast<int>(state.slots), tables.parameters.types,
-           tables.of_type.data(), tables.of_slot.data());
+    const auto resolve = [&](auto& of_type, auto& of_slot) {
+        of_slot.resize(state.slots);
+        using Parameters = std::remove_pointer_t<decltype(of_slot.data())>;
+        launch(queue, Phase::PairList, resolve_parameters_kernel<Parameters>, one_thread_each(state.slots, threads),
+               state.lj_type.data(), state.global_of_slot.data(), static_cast<int>(state.slots), tables.parameters.types,
+               std::as_const(of_type).data(), of_slot.data());
+    };
+    resolve(tables.of_type, tables.of_slot);
+    if (tables.parameters.mesh_dispersion.is_used()) { resolve(tables.strength_of_type, tables.strength_of_slot); }
 }
 
 template <class N>
@@ -108,12 +136,27 @@ void compute_nonbonded(GpuQueue& queue, const GpuNonbondedTables<N>& tables, con
                        Compute compute)
 {
     PARHELION_EXPECTS(tables.of_slot.size() == state.slots && list.rows.size() == state.superclusters());
-    nonbonded_gpu::run_kernel(queue, make_arguments(tables, list, state), list.share_count(), compute, tables.parameters.rule);
-    if (compute == Compute::ForcesEnergiesVirial && list.part == PairPart::Local)
+    using Real = typename N::Real;
+    const NonbondedParameters& p = tables.parameters;
+    const nonbonded_gpu::Arguments<N> arguments = make_arguments(tables, list, state);
+    const bool has_lj_mesh = p.mesh_dispersion.is_used();
+    if (has_lj_mesh)
     {
-        launch(queue, Phase::Nonbonded, self_energy_kernel<N>, one_thread_each(state.slots, threads), state.xq.data(),
-               state.zone_of_supercluster.data(), static_cast<int>(state.slots), self_energy(tables.parameters),
-               state.energies.data());
+        const nonbonded_gpu::LjMeshArguments<N> of_mesh{arguments, tables.strength_of_slot.data(), DispersionConstants<Real>(p)};
+        nonbonded_gpu::run_lj_mesh_kernel(queue, of_mesh, list.share_count(), compute, p.rule);
+    }
+    else { nonbonded_gpu::run_kernel(queue, arguments, list.share_count(), compute, p.rule); }
+    if (compute != Compute::ForcesEnergiesVirial || list.part != PairPart::Local) { return; }
+    const auto sum_self_energy = [&](auto kernel, auto root, double factor) {
+        launch(queue, Phase::Nonbonded, kernel, one_thread_each(state.slots, threads), root, state.zone_of_supercluster.data(),
+               static_cast<int>(state.slots), factor, state.energies.data());
+    };
+    sum_self_energy(self_energy_kernel<N, EnergyTerm::CoulombSr, ChargeOfSlot<N>>, ChargeOfSlot<N>{state.xq.data()},
+                    self_energy(p));
+    if (has_lj_mesh)
+    {
+        sum_self_energy(self_energy_kernel<N, EnergyTerm::LjSr, StrengthOfSlot<Real>>,
+                        StrengthOfSlot<Real>{tables.strength_of_slot.data()}, dispersion_self_energy(p) / 6);
     }
 }
 

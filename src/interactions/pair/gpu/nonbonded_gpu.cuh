@@ -33,8 +33,18 @@ struct Arguments
     bool is_tilted, is_low; // properties of the box that select the kernel
 };
 
-// Queues the kernel for the options in the arguments. The kernel has one warp per share of the list.
+// With LJ-PME.
+template <class N>
+struct LjMeshArguments : Arguments<N>
+{
+    const typename N::Real* strength_of_slot;
+    DispersionConstants<typename N::Real> of_mesh;
+};
+
+// Queue the kernel for the options in the arguments. The kernel has one warp per share of the list.
 template <class N>
 void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, LjRule rule);
+template <class N>
+void run_lj_mesh_kernel(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute, LjRule rule);
 
 } // namespace parhelion::nonbonded_gpu

@@ -38,7 +38,7 @@ enum class CellShape
 
 // The compile-time options of the kernel.
 template <class N_, Electrostatics electrostatics_, LjRule rule_, Switching switching_, Compute compute_,
-          CellShape cell_ = CellShape::Rectangular>
+          CellShape cell_ = CellShape::Rectangular, bool has_lj_mesh_ = false>
 struct Shape
 {
     using N = N_;
@@ -47,6 +47,7 @@ struct Shape
     static constexpr Switching switching =
         switching_; // IfAsked: a switch, a shorter Lennard-Jones cut-off and a tight ewald-rtol are possible
     static constexpr bool energies = compute_ == Compute::ForcesEnergiesVirial;
+    static constexpr bool has_lj_mesh = has_lj_mesh_; // LJ-PME
     static constexpr bool fast = std::is_same_v<N, Mixed>;
     static constexpr bool tilted = cell_ != CellShape::Rectangular, low = cell_ == CellShape::Low; // properties of the box
 };
@@ -70,6 +71,21 @@ struct RowAtoms
     LjParameters<typename N::Real> lj[supercluster_size];
 };
 
+// With LJ-PME: their strengths on the mesh of dispersion, too.
+template <class N>
+struct LjMeshRowAtoms : RowAtoms<N>
+{
+    typename N::Real strength[supercluster_size];
+};
+struct NoStrength
+{
+};
+
+template <class S>
+using ArgumentsOf = std::conditional_t<S::has_lj_mesh, LjMeshArguments<typename S::N>, Arguments<typename S::N>>;
+template <class S>
+using RowAtomsOf = std::conditional_t<S::has_lj_mesh, LjMeshRowAtoms<typename S::N>, RowAtoms<typename S::N>>;
+
 template <class S>
 class Warp
 {
@@ -81,7 +97,9 @@ class Warp
     using Ops = LaneOps<Real>;
     using Usual = ScreenedCoulomb<Ops>;
     using Tight = ScreenedCoulomb<Ops, true>;
-    static constexpr bool may_be_tight = S::switching == Switching::IfAsked; // run_usual() makes this true
+    using Strength = std::conditional_t<S::has_lj_mesh, Real, NoStrength>; // of an atom on the mesh of dispersion
+    static constexpr bool may_be_tight =
+        S::switching == Switching::IfAsked || S::has_lj_mesh; // run_usual() makes the former true
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
     static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, for 1 / r: r^-14 times any c12 is a finite float
     // The force-only kernel, which runs in nearly every step, has no instruction to spare for this limit: coincident atoms have
@@ -90,7 +108,7 @@ class Warp
     static constexpr Real tiny_r2 = lean ? static_cast<Real>(1e-12) : 0;
 
 public:
-    __device__ Warp(const Arguments<N>& arguments, RowAtoms<N>& shared)
+    __device__ Warp(const ArgumentsOf<S>& arguments, RowAtomsOf<S>& shared)
         : a(arguments), row_atoms(shared), lane(static_cast<int>(threadIdx.x)), two_k(a.law.two_k), cutoff2(a.law.cutoff2)
     {
         const Vec3<double>& s = a.scalars->nm_per_unit.diagonal();
@@ -140,6 +158,7 @@ private:
         unsigned next;
         PositionCharge<N> xq[2];
         LjParameters<Real> lj[2];
+        Strength strength[2];
     };
     // One of the two j atoms of a lane.
     struct Partner
@@ -148,6 +167,7 @@ private:
         Real charge;
         LjParameters<Real> lj;
         Sum f[3];
+        Strength strength;
     };
 
     template <bool exact>
@@ -199,6 +219,7 @@ private:
             set_position<exact>(p[h], atom.x);
             atom.charge = p[h].charge * i_charge_scale();
             row_atoms.atom[own[h]] = atom, row_atoms.lj[own[h]] = own_lj[h];
+            if constexpr (S::has_lj_mesh) { row_atoms.strength[own[h]] = a.strength_of_slot[first_slot + own[h]]; }
         }
 #pragma unroll
         for (int c = 0; c < clusters_per_supercluster; ++c) { fi[c][0] = fi[c][1] = fi[c][2] = 0; }
@@ -290,6 +311,10 @@ private:
         const PositionCharge<N>* const xq = a.xq + slot;
         const LjParameters<Real>* const of_slot = a.of_slot + slot;
         for (int h = 0; h < 2; ++h) { ahead.xq[h] = xq[h * j_lanes], ahead.lj[h] = of_slot[h * j_lanes]; }
+        if constexpr (S::has_lj_mesh)
+        {
+            for (int h = 0; h < 2; ++h) { ahead.strength[h] = a.strength_of_slot[slot + h * j_lanes]; }
+        }
     }
 
     // Computes the entry in `ahead`, loads the next entry, and looks up the one after that. No entry comes after `last`.
@@ -299,7 +324,7 @@ private:
         Partner j[2];
         for (int h = 0; h < 2; ++h)
         {
-            j[h] = {{}, j_charge(ahead.xq[h]), ahead.lj[h], {}};
+            j[h] = {{}, j_charge(ahead.xq[h]), ahead.lj[h], {}, ahead.strength[h]};
             set_position<exact>(ahead.xq[h], j[h].x);
         }
         const PairWord word = uniform(ahead.word);
@@ -363,6 +388,15 @@ private:
         }
     }
 
+    // Takes from a pair the dispersion that the mesh has, listed or not.
+    template <class Law>
+    __device__ void lose_dispersion(Real c6, Real r2, bool listed, Real& force, Real& energy) const
+    {
+        const Real t = Law::t(a.of_mesh, r2);
+        force = Law::force(a.of_mesh, c6, t, force);
+        if constexpr (S::energies) { energy = Law::energy(a.of_mesh, c6, t, listed ? a.of_mesh.shift : 0, energy); }
+    }
+
     __device__ bool is_tight() const { return may_be_tight && a.law.is_tightly_screened; }
 
     // Computes one pair of the tile of cluster c. `exists`: the pair is not computed elsewhere. `listed`: it is not excluded.
@@ -405,6 +439,13 @@ private:
         using Lj = LennardJones<Ops, S::switching, S::energies>;
         if (S::switching == Switching::IfAsked && a.law.lj_is_shorter) { Lj::cut(a.law, r2, c6, c12); }
         Lj::add(a.law, c6, c12, r2, rinv, rinv2, force, energy);
+        if constexpr (S::has_lj_mesh)
+        {
+            const Real of_mesh = row_atoms.strength[i] * j.strength;
+            const bool is_listed = !masked || listed;
+            if (a.of_mesh.is_tight) { lose_dispersion<MeshDispersion<Ops, true>>(of_mesh, r2, is_listed, force, energy); }
+            else { lose_dispersion<MeshDispersion<Ops>>(of_mesh, r2, is_listed, force, energy); }
+        }
         if constexpr (lean) { return exchange_if_below(exists ? r2 : cutoff2, cutoff2, force, d, fi[c], j.f); }
         force = in_range ? force : 0;
         add_force(c, j, d, force);
@@ -459,8 +500,8 @@ private:
         return value;
     }
 
-    const Arguments<N>& a;
-    RowAtoms<N>& row_atoms; // in shared memory of the block
+    const ArgumentsOf<S>& a;
+    RowAtomsOf<S>& row_atoms; // in shared memory of the block
     const int lane;
     Real nm[3], two_k, cutoff2;
     Vec3<Real> shear; // for tilted boxes only
@@ -483,11 +524,11 @@ private:
 // Cost           54 instructions a tile, 91 an entry, some 300 a share and row; three dependent loads before the first tile
 template <class S>
 __global__ void PARHELION_LAUNCH_BOUNDS(32, S::fast && !S::energies ? shares_per_multiprocessor / 2 : 1)
-    pair_kernel(BlockTrace tracing, const Arguments<typename S::N> a)
+    pair_kernel(BlockTrace tracing, const ArgumentsOf<S> a)
 {
     const BlockSpan span(tracing);
 
-    __shared__ RowAtoms<typename S::N> row_atoms;
+    __shared__ RowAtomsOf<S> row_atoms;
     const PairShare share = a.shares[blockIdx.x];
     const PairPlace next = a.shares[blockIdx.x + 1].begin;
     Warp<S> warp(a, row_atoms);

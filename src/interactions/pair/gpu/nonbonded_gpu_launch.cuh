@@ -9,7 +9,7 @@
 namespace parhelion::nonbonded_gpu {
 
 template <class S>
-void run(GpuQueue& queue, const Arguments<typename S::N>& arguments, int shares)
+void run(GpuQueue& queue, const ArgumentsOf<S>& arguments, int shares)
 {
     if constexpr (S::screened) { leave_shared_memory(queue, pair_kernel<S>, 75); } // the mesh kernels use the rest
     launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares, 32}, arguments);
@@ -90,6 +90,38 @@ void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Comp
         return run_rule<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute);
     case LjRule::Table:
         return run_rule<N, LjRule::Table>(queue, arguments, shares, compute);
+    }
+}
+
+// LJ-PME, which is rare: kernels of its own for the rule and the shape of the box alone.
+template <class N, LjRule rule, CellShape cell>
+void run_lj_mesh(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute)
+{
+    constexpr Electrostatics screened = Electrostatics::Screened;
+    if (compute == Compute::Forces)
+    {
+        return run<Shape<N, screened, rule, Switching::Never, Compute::Forces, cell, true>>(queue, arguments, shares);
+    }
+    run<Shape<N, screened, rule, Switching::Never, Compute::ForcesEnergiesVirial, cell, true>>(queue, arguments, shares);
+}
+template <class N, LjRule rule>
+void run_lj_mesh_rule(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute)
+{
+    if (arguments.is_low) { return run_lj_mesh<N, rule, CellShape::Low>(queue, arguments, shares, compute); }
+    if (arguments.is_tilted) { return run_lj_mesh<N, rule, CellShape::Tilted>(queue, arguments, shares, compute); }
+    run_lj_mesh<N, rule, CellShape::Rectangular>(queue, arguments, shares, compute);
+}
+template <class N>
+void run_lj_mesh_kernel(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute, LjRule rule)
+{
+    switch (rule)
+    {
+    case LjRule::Geometric:
+        return run_lj_mesh_rule<N, LjRule::Geometric>(queue, arguments, shares, compute);
+    case LjRule::LorentzBerthelot:
+        return run_lj_mesh_rule<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute);
+    case LjRule::Table:
+        return run_lj_mesh_rule<N, LjRule::Table>(queue, arguments, shares, compute);
     }
 }
 

@@ -209,9 +209,9 @@ __global__ void __launch_bounds__(plane_threads)
 // Orders         memory accesses, as the exchange policy does
 // Requires       the parts of a row from all planes
 // Cost           16 bytes per number of the half spectrum in single precision
-template <class N, Compute compute, bool tilted, class Exchange>
+template <class N, Compute compute, bool tilted, class Exchange, class Args>
 __global__ void PARHELION_LAUNCH_BOUNDS(row_threads, 3)
-    solve_kernel(BlockTrace tracing, MeshLines sizes, LineFftView<typename N::Real> fft, InfluenceArgs args,
+    solve_kernel(BlockTrace tracing, MeshLines sizes, LineFftView<typename N::Real> fft, Args args,
                  SolvedRows<typename N::Real> rows, const DeviceScalars* scalars, EnergySums<N>* energies, Exchange exchange)
 {
     const BlockSpan span(tracing);
@@ -238,8 +238,8 @@ __global__ void PARHELION_LAUNCH_BOUNDS(row_threads, 3)
     const Lines<Real> spectrum = transform_lines(fft, shared, lines, work.a, work);
 
     const bool counts = y >= rows.summed.first && y < rows.summed.first + rows.summed.count;
-    Influence<N, compute, tilted> influence(args, *scalars, sizes.points, waves[nx + lines], waves[nx + share.line],
-                                            {y, k + share.line}, counts);
+    Influence<N, compute, tilted, Args> influence(args, *scalars, sizes.points, waves[nx + lines], waves[nx + share.line],
+                                                  {y, k + share.line}, counts);
     for (int x = share.member; x < share.end(nx); x += share.members)
     {
         GpuComplex<Real>& s = spectrum.at(x, share.line);

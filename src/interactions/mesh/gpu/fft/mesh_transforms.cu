@@ -75,7 +75,8 @@ bool GpuMeshTransforms<N>::has_radices_up_to(int most) const
 template <class N>
 GpuMeshTransforms<N>::GpuMeshTransforms(GpuQueue& queue, const MeshParameters& parameters, int planes)
     : lines_(lines_of(parameters.points, queue.multiprocessors())), planes_(planes), slope_(parameters.slope()),
-      coulomb_factor_(parameters.factor), background_(parameters.background())
+      coulomb_factor_(parameters.factor), background_(parameters.background()),
+      dispersion_scale_(parameters.is_of_dispersion() ? parameters.dispersion_scale() : 0)
 {
     queue.make_current();
     std::vector<double> inverse;

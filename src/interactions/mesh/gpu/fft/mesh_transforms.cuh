@@ -107,13 +107,30 @@ void GpuMeshTransforms<N>::solve(GpuQueue& queue, const SolvedRows<Real>& rows, 
                                  const Exchange& exchange)
 {
     using namespace mesh_transforms;
-    const InfluenceArgs args{inverse_moduli_.data(), slope_, coulomb_factor_, background_};
+    if constexpr (ExchangeGrants<Exchange>::solves_dispersion)
+    {
+        if (dispersion_scale_ != 0)
+        {
+            return solve_with(queue, rows, state, compute, exchange,
+                              DispersionArgs{inverse_moduli_.data(), slope_, dispersion_scale_});
+        }
+    }
+    solve_with(queue, rows, state, compute, exchange,
+               InfluenceArgs{inverse_moduli_.data(), slope_, coulomb_factor_, background_});
+}
+
+template <class N>
+template <class Exchange, class Args>
+void GpuMeshTransforms<N>::solve_with(GpuQueue& queue, const SolvedRows<Real>& rows, GpuState<N>& state, Compute compute,
+                                      const Exchange& exchange, const Args& args)
+{
+    using namespace mesh_transforms;
     if constexpr (has_two_passes)
     {
         if (two_passes_[0].exists())
         {
             const auto kernel = with_options(state.is_tilted, compute, [](auto tilted, auto computes) {
-                return two_pass_solve_kernel<N, computes, tilted, Exchange>;
+                return two_pass_solve_kernel<N, computes, tilted, Exchange, Args>;
             });
             const TwoPassRow& row = two_pass_row_;
             allow_shared_memory(queue, kernel, row.bytes);
@@ -126,8 +143,9 @@ void GpuMeshTransforms<N>::solve(GpuQueue& queue, const SolvedRows<Real>& rows, 
     }
     if constexpr (!ExchangeGrants<Exchange>::begins_early)
     {
-        const auto kernel = with_options(state.is_tilted, compute,
-                                         [](auto tilted, auto computes) { return solve_kernel<N, computes, tilted, Exchange>; });
+        const auto kernel = with_options(state.is_tilted, compute, [](auto tilted, auto computes) {
+            return solve_kernel<N, computes, tilted, Exchange, Args>;
+        });
         const int parts = (lines_.kz + lines_.at_a_time[0] - 1) / lines_.at_a_time[0];
         allow_shared_memory(queue, kernel, row_bytes_);
         launch(queue, Phase::Solve, kernel,

@@ -57,12 +57,20 @@ struct ExchangeGrants
 {
     static constexpr int most_radix = 16;
     static constexpr bool begins_early = false;
+    static constexpr bool solves_dispersion = false; // LJ-PME
 };
 
 struct NoExchange
 {
     PARHELION_HD bool begin() const { return true; }
     PARHELION_HD void end() const {}
+};
+template <>
+struct ExchangeGrants<NoExchange>
+{
+    static constexpr int most_radix = 16;
+    static constexpr bool begins_early = false;
+    static constexpr bool solves_dispersion = true;
 };
 
 // Sizes that are constant during a run.
@@ -112,6 +120,9 @@ private:
         std::size_t bytes = 0;
     };
     void plan_two_passes(GpuQueue& queue);
+    template <class Exchange, class Args>
+    void solve_with(GpuQueue& queue, const SolvedRows<Real>& rows, GpuState<N>& state, Compute compute, const Exchange& exchange,
+                    const Args& args);
     // Launches kernel(TwoPassPlaneArgs, arguments...), early if `early`.
     template <bool early, class Kernel, class... Arguments>
     void launch_two_passes(GpuQueue& queue, Kernel kernel, const Arguments&... arguments);
@@ -127,6 +138,7 @@ private:
     TwoPassRow two_pass_row_;
     DeviceBuffer<double> inverse_moduli_;                    // 1 / moduli along x, y and z, concatenated
     double slope_ = 0, coulomb_factor_ = 0, background_ = 0; // the values in MeshParameters
+    double dispersion_scale_ = 0;                            // DispersionArgs::scale; 0: a mesh of charges
     DeviceBuffer<GpuComplex<Real>> in_global_memory_;        // planes [plane][y][kz] that do not fit into shared memory
     std::size_t plane_bytes_ = 0, row_bytes_ = 0;            // bytes of shared memory of a block
 };

@@ -11,8 +11,10 @@
 #include "device/gpu/instructions.cuh"
 #include "interactions/mesh/gpu/fft/block_fft.cuh"
 #include "interactions/mesh/gpu/fft/mesh_transforms.hpp"
+#include "model/energy_terms.hpp"
 
 #include <cmath>
+#include <type_traits>
 
 namespace parhelion::mesh_transforms {
 
@@ -52,6 +54,30 @@ struct InfluenceArgs
 {
     const double* inverse_moduli;             // 1 / moduli along x, y and z, concatenated
     double slope, coulomb_factor, background; // nm^2; kJ nm/(mol e^2); kJ nm^3/mol
+    static constexpr EnergyTerm term = EnergyTerm::CoulombReciprocal;
+};
+// The influence function of dispersion, G(m) = scale f(x) / (V B_x B_y B_z), x = slope m^2 (dispersion_waves.hpp has f).
+struct DispersionArgs
+{
+    const double* inverse_moduli;
+    double slope, scale; // nm^2; kJ nm^3/mol
+    static constexpr EnergyTerm term = EnergyTerm::LjReciprocal;
+};
+template <class Args>
+inline constexpr bool is_of_dispersion = std::is_same_v<Args, DispersionArgs>;
+
+// f(x) and its derivative.
+template <class Real>
+struct DispersionWave
+{
+    Real value, slope;
+
+    __device__ explicit DispersionWave(Real x)
+    {
+        const Real b = sqrt(x), gauss = exp(-x);
+        slope = 3 * (static_cast<Real>(1.7724538509055160273) * b * erfc(b) - gauss); // sqrt(pi)
+        value = fma(static_cast<Real>(2.0 / 3) * x, slope, gauss);
+    }
 };
 
 // Returns the signed wave number of index k: k or, in the upper half, k - n. If n is even, that of the middle is negative.
@@ -74,13 +100,14 @@ struct Wave
 };
 
 // Computes in the block's memory the waves along x, of lines `first` ... first + lines - 1 along z, and of row y. In
-// a tilted box m^2 is no sum over axes, so factors are 1 / B alone, and the middle wave of an even nz is positive.
-template <bool tilted, class Real>
+// a tilted box m^2 is no sum over axes, so factors are 1 / B alone, as of dispersion, and the middle wave of an even nz is
+// positive.
+template <bool tilted, class Args, class Real>
 __device__ void find_waves(Wave<Real>* waves, const std::array<int, 3>& points, int y, int first, int lines,
-                           const Vec3<double>& box, const InfluenceArgs& args)
+                           const Vec3<double>& box, const Args& args)
 {
     const auto [nx, ny, nz] = points;
-    const double slope = tilted ? 0 : args.slope;
+    const double slope = tilted || is_of_dispersion<Args> ? 0 : args.slope;
     const int unfolded = 2 * nz; // with this number of points, no wave along z is negative
     for (int i = static_cast<int>(threadIdx.x); i < nx + lines + 1; i += static_cast<int>(blockDim.x))
     {
@@ -112,18 +139,17 @@ struct SpectrumLine
 };
 
 // The influence function G along one line. It also sums energy and virial of the line's numbers.
-template <class N, Compute compute, bool tilted>
+template <class N, Compute compute, bool tilted, class Args>
 class Influence
 {
     using Real = typename N::Real;
 
 public:
     // `counted` says whether the line contributes to energy and virial.
-    __device__ Influence(const InfluenceArgs& arguments, const DeviceScalars& scalars, const std::array<int, 3>& all_points,
+    __device__ Influence(const Args& arguments, const DeviceScalars& scalars, const std::array<int, 3>& all_points,
                          const Wave<Real>& y_wave, const Wave<Real>& z_wave, const SpectrumLine& of, bool counted)
         : args(arguments), points(all_points), line(of), my(y_wave.m), mz(z_wave.m), m2_yz(my * my + mz * mz),
-          volume(scalars.box.volume()),
-          scale(static_cast<Real>(args.coulomb_factor / (units::pi * volume)) * y_wave.factor * z_wave.factor),
+          volume(scalars.box.volume()), scale(static_cast<Real>(scale_of(args)) * y_wave.factor * z_wave.factor),
           is_mirrored(of.kz == 0 || 2 * of.kz == points[2]), counts(counted)
     {
         if constexpr (tilted) { lean = LeaningWaves<Real>(scalars.shear); }
@@ -142,14 +168,17 @@ public:
         else
         {
             m2 = fma(m.x, m.x, m2_yz);
-            influence = m2 == 0 ? 0 : scale * x_wave.factor * inverse(m2);
+            if constexpr (is_of_dispersion<Args>) { influence = influence_of(x_wave, m2); }
+            else { influence = m2 == 0 ? 0 : scale * x_wave.factor * inverse(m2); }
         }
         if constexpr (compute == Compute::ForcesEnergiesVirial)
         {
-            if (counts && m2 != 0)
+            if (counts && (is_of_dispersion<Args> || m2 != 0))
             {
                 const double re = s.re, im = s.im;
-                const double e = (is_mirrored ? 0.5 : 1) * influence * (re * re + im * im), h = e * (1.0 / m2 + args.slope);
+                const double e = (is_mirrored ? 0.5 : 1) * influence * (re * re + im * im),
+                             h = is_of_dispersion<Args> ? virial_factor(x_wave, m2, re * re + im * im)
+                                                        : e * (1.0 / m2 + args.slope);
                 const double of[3] = {m.x, m.y, m.z};
                 add(e);
                 for (int i = 0; i < 3; ++i)
@@ -172,16 +201,31 @@ public:
     {
         if constexpr (compute == Compute::ForcesEnergiesVirial)
         {
-            if (counts && adds_background) { add(args.background / volume); }
-            add_block_sums(energy, &energies->energy[static_cast<std::size_t>(EnergyTerm::CoulombReciprocal)]);
+            if constexpr (!is_of_dispersion<Args>)
+            {
+                if (counts && adds_background) { add(args.background / volume); }
+            }
+            add_block_sums(energy, &energies->energy[static_cast<std::size_t>(Args::term)]);
             add_block_sums(virial, &energies->virial[0]);
         }
     }
 
 private:
+    __device__ double scale_of(const InfluenceArgs& of) const { return of.coulomb_factor / (units::pi * volume); }
+    __device__ double scale_of(const DispersionArgs& of) const { return of.scale / volume; }
+    // Returns the factor of m m in the virial of dispersion, for a number of the square s2.
+    __device__ double virial_factor(const Wave<Real>& x_wave, Real m2, double s2) const
+    {
+        const DispersionWave<Real> f(static_cast<Real>(args.slope) * m2);
+        return -args.slope * (is_mirrored ? 0.5 : 1) * (scale * x_wave.factor * f.slope) * s2;
+    }
     __device__ Real influence_of(const Wave<Real>& x_wave, Real m2) const
     {
-        return m2 == 0 ? 0 : scale * x_wave.factor * exp(-static_cast<Real>(args.slope) * m2) * inverse(m2);
+        if constexpr (is_of_dispersion<Args>)
+        {
+            return scale * x_wave.factor * DispersionWave<Real>(static_cast<Real>(args.slope) * m2).value;
+        }
+        else { return m2 == 0 ? 0 : scale * x_wave.factor * exp(-static_cast<Real>(args.slope) * m2) * inverse(m2); }
     }
     // Returns the wave number at the mirror image of a number of the half spectrum, if the half has that
     // image. It is -m, but the middle wave of an even number of points is its own mirror image. In a tilted
@@ -198,7 +242,7 @@ private:
         for (int d = 0; d < 3; ++d) { virial[4 * d] += to_sum<ScalarSum<N>>(-0.5 * e); }
     }
 
-    const InfluenceArgs& args;
+    const Args& args;
     const std::array<int, 3>& points;
     SpectrumLine line;
     Real my, mz, m2_yz;

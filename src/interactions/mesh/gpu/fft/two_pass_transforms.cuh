@@ -220,11 +220,11 @@ __global__ void __launch_bounds__(most_plane_threads)
 // Requires       the parts of a row from all planes
 // Cost           16 bytes per number of the half spectrum in single precision
 // The output of a butterfly of the second pass is the input of one of the inverse's first pass, where the radices change places.
-template <class N, Compute compute, bool tilted, class Exchange>
+template <class N, Compute compute, bool tilted, class Exchange, class Args>
 __global__ void PARHELION_LAUNCH_BOUNDS(most_row_threads, compute == Compute::Forces ? 4 : 1)
-    two_pass_solve_kernel(BlockTrace tracing, MeshLines sizes, int at_a_time, TwoPassFft<typename N::Real> fft,
-                          InfluenceArgs args, SolvedRows<typename N::Real> rows, const DeviceScalars* scalars,
-                          EnergySums<N>* energies, Exchange exchange)
+    two_pass_solve_kernel(BlockTrace tracing, MeshLines sizes, int at_a_time, TwoPassFft<typename N::Real> fft, Args args,
+                          SolvedRows<typename N::Real> rows, const DeviceScalars* scalars, EnergySums<N>* energies,
+                          Exchange exchange)
 {
     const BlockSpan span(tracing);
     using Real = typename N::Real;
@@ -255,8 +255,8 @@ __global__ void PARHELION_LAUNCH_BOUNDS(most_row_threads, compute == Compute::Fo
     });
     __syncthreads();
     const bool counts = y >= rows.summed.first && y < rows.summed.first + rows.summed.count;
-    Influence<N, compute, tilted> influence(args, *scalars, sizes.points, waves[nx + lines], waves[nx + share.line],
-                                            {y, k + share.line}, counts);
+    Influence<N, compute, tilted, Args> influence(args, *scalars, sizes.points, waves[nx + lines], waves[nx + share.line],
+                                                  {y, k + share.line}, counts);
     with_radix<most>(fft.second, [&](auto radix) {
         for (int j = share.member; j < share.end(fft.first); j += share.members)
         {
