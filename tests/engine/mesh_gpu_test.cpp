@@ -41,6 +41,7 @@ SimulationOptions on(Device device)
     return options;
 }
 
+// Of a run with LJ-PME "LJ recip.", too, is compared.
 void expect_steps_of_the_cpu(const Refdata& data, Precision precision, Summation summation)
 {
     const auto run = [&](Device device) {
@@ -69,6 +70,9 @@ void expect_steps_of_the_cpu(const Refdata& data, Precision precision, Summation
             EXPECT_NE(b.forces[term], 0);
             EXPECT_NEAR(a.forces[term], b.forces[term], bound * std::abs(b.forces[term])) << static_cast<int>(term);
         }
+        EXPECT_NEAR(a.forces[EnergyTerm::LjReciprocal], b.forces[EnergyTerm::LjReciprocal],
+                    bound * std::abs(b.forces[EnergyTerm::LjReciprocal]));
+        EXPECT_EQ(b.forces[EnergyTerm::LjReciprocal] != 0, data.parameters.has_lj_mesh);
         EXPECT_NEAR(a.conserved, b.conserved, bound * std::abs(b.potential));
         EXPECT_NEAR(a.box.diagonal().x, b.box.diagonal().x, bound * b.box.diagonal().x);
         EXPECT_LE(max_relative(a.virial, b.virial), 10 * bound);
@@ -89,6 +93,17 @@ TEST_P(FewAtomsWithPme, take_the_steps_of_the_cpu_where_the_mesh_acts_in_every_t
 {
     const auto [precision, summation] = GetParam();
     Refdata data = few_atoms();
+    data.parameters.multiple_time_steps = true, data.parameters.mesh_factor = 3;
+    data.parameters.f_out = 2;
+    expect_steps_of_the_cpu(data, precision, summation);
+}
+
+TEST_P(FewAtomsWithPme, take_the_steps_of_the_cpu_with_lj_pme)
+{
+    const auto [precision, summation] = GetParam();
+    Refdata data = few_atoms();
+    data.parameters.has_lj_mesh = true;
+    expect_steps_of_the_cpu(data, precision, summation);
     data.parameters.multiple_time_steps = true, data.parameters.mesh_factor = 3;
     data.parameters.f_out = 2;
     expect_steps_of_the_cpu(data, precision, summation);

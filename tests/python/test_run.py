@@ -312,13 +312,12 @@ def test_ways_to_share_the_mesh_are_told_and_others_refused_by_name(tmp_path):
         assert f"{wrong} is no way to share the mesh" in parhelion(*start, "--pme", wrong, folder=tmp_path, code=2)
 
 
-def test_lj_pme_is_refused_on_gpus_and_without_pme_by_name(tmp_path):
+def test_lj_pme_goes_with_pme_alone(tmp_path):
     (tmp_path / "md.mdp").write_text(RUN + "vdwtype = PME\n")
     start = ("run", "-c", DATA / "etoh/conf.gro", "-p", DATA / "etoh/topol.top")
     text = parhelion(*start, folder=tmp_path, code=4)
     assert re.search(r"md\.mdp:\d+ .*E260|E260.*md\.mdp:\d+", text)
     (tmp_path / "md.mdp").write_text(re.sub(r"(?m)^coulombtype.*\n", "", RUN) + "coulombtype = PME\nvdwtype = PME\n")
-    assert "vdwtype = PME" in parhelion(*start, "--device", "gpu", folder=tmp_path, code=2)
     assert "LJ recip." in parhelion(*start, "-o", "on", folder=tmp_path) + (tmp_path / "on.log").read_text()
 
 

@@ -100,7 +100,8 @@ StepSize step_size(const RunSetup& setup, const SimulationOptions& options, doub
     return {.atoms = setup.system.topology.atom_count(),
             .mesh_points = mesh.all_points(),
             .mesh_prefers_slabs = mesh.order > 0 && options.pme == MeshMethod::Auto &&
-                                  slabs_can_share(mesh, mesh_cells(setup, {}, 0, cutoff, overhang))};
+                                  slabs_can_share(mesh, mesh_cells(setup, {}, 0, cutoff, overhang)),
+            .is_of_one_gpu = !setup.mesh.dispersion.empty()};
 }
 
 template <class N>
@@ -122,6 +123,8 @@ GpuLayout<N>::GpuLayout(Rank<N>& start, const RunSetup& setup, const ListPlan& l
     check_halo_fits<N>(grid_, mesh_ranks_, cells_[0], method_);
     mesh_setup_ = make_mesh_setup(setup.mesh.parameters, options.pme,
                                   mesh_cells(setup, grid_, mesh_ranks_, list_plan.cutoff, cells_[0].overhang.x));
+    mesh_setup_.dispersion = setup.mesh.dispersion;
+    PARHELION_EXPECTS(mesh_setup_.dispersion.empty() || grid_.ranks() + mesh_ranks_ == 1);
     gpus_of_all_ = options.has_gpu_of_process() ? grid_.ranks() + mesh_ranks_ : choice.gpus();
     make_ranks(start, choice, records);
     density_factor_ = grid_.ranks() == 1 ? 1 : first_density_factor;

@@ -237,7 +237,7 @@ void vdw_type(TableBuilder& t)
         },
         [](const P& p) { return std::string(p.has_lj_mesh ? "PME" : "Cut-off"); },
         "Shift: vdw-modifier = Force-switch, Switch: Potential-switch, as for GROMACS; PME: the dispersion beyond rvdw is on the "
-        "mesh, too, on CPUs alone");
+        "mesh, too, on CPUs or one GPU");
     row.words = types;
     row.refused_words = refused;
 }
@@ -294,7 +294,7 @@ void cutoffs(TableBuilder& t)
     unused_without_lj_mesh(
         t.word<LjMeshRule>("lj-pme-comb-rule", &P::lj_mesh_rule,
                            {{"Geometric", LjMeshRule::Geometric}, {"Lorentz-Berthelot", LjMeshRule::LorentzBerthelot}}, {},
-                           "of the mesh; within rvdw pairs have the dispersion of the force field"));
+                           "of the mesh; within rvdw pairs have the dispersion of the force field; GPUs have Geometric"));
     t.word<LjModifier>("vdw-modifier", &P::lj_modifier,
                        {{"Potential-shift", LjModifier::PotentialShift},
                         {"Potential-shift-Verlet", LjModifier::PotentialShift},
