@@ -195,3 +195,14 @@ TEST(SteepestDescent, ends_at_the_base_when_no_position_changes_any_more)
     EXPECT_EQ(listener.bases.size(), 3u);
     EXPECT_EQ(springs.energy(), listener.bases.back().potential);
 }
+
+TEST(SteepestDescent, ends_at_the_base_if_the_listener_says_so)
+{
+    const System system = toy_system({{single_atom(10), 3}}, box_of_springs, 300, 4);
+    Springs springs(system, displaced_homes(system.x, 0.2));
+    springs.bad_evaluation = 2;
+    Listener listener;
+    listener.left = 1;
+    EXPECT_EQ(steepest_descent(springs, {0.01, 1e-6}, listener), MinimisationEnd::Stopped);
+    EXPECT_EQ(springs.energy(), listener.bases.back().potential);
+}
