@@ -86,7 +86,7 @@ public:
     void expect_lincs(const MovingStar<n>& star, const Push* found) const
     {
         LincsWork work;
-        work.resize(group_);
+        work.make_room(group_);
         for (int k = 0; k <= n; ++k) { work.move[place_[static_cast<std::size_t>(k)]] = star.move[k]; }
         for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
         {

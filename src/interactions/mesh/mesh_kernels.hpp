@@ -57,7 +57,7 @@ struct Transforms
     const Layout* layout;
     std::array<const LineFft<Real>*, 3> fft;
     const Influence<Real>* influence;
-    const DispersionWaves<Real>* of_dispersion; // null: of charges
+    const DispersionWaves<Real>* of_dispersion = nullptr; // null: of charges
 };
 
 // A row y of the spectrum along x. The part of it in plane x is at from[x] + offset.
