@@ -2,6 +2,7 @@
 #include "model/pair_kinds.hpp"
 
 #include <gmock/gmock-matchers.h>
+#include <utility>
 
 namespace parhelion {
 namespace {
