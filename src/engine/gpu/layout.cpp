@@ -114,9 +114,10 @@ GpuLayout<N>::GpuLayout(Rank<N>& start, const RunSetup& setup, const ListPlan& l
       last_atoms_(static_cast<std::size_t>(pair_kind::count_last_atoms(start.topology))), mesh_ranks_(options.mesh_ranks)
 {
     const double overhang = longest_overhang(start.topology, setup.update_groups, distances_in(start.state));
-    const GpuChoice choice =
-        choose_gpus(options, find_gpus(), step_size(setup, options, list_plan.cutoff, overhang), box_,
-                    gpu_grid_criteria(list_plan.cutoff, overhang, static_cast<std::int64_t>(atoms_), box_), time_links);
+    const GpuChoice choice = choose_gpus(options, find_gpus(), step_size(setup, options, list_plan.cutoff, overhang), box_,
+                                         gpu_grid_criteria(list_plan.cutoff, overhang, static_cast<std::int64_t>(atoms_), box_,
+                                                           static_cast<std::int64_t>(last_atoms_)),
+                                         time_links);
     grid_ = choice.grid, remark_ = choice.remark;
     for (int rank = 0; rank < grid_.ranks(); ++rank)
     {
