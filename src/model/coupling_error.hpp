@@ -25,7 +25,7 @@
 
 namespace parhelion {
 
-// The bound of the error for intervals that the program chooses. If no interval meets it, the shortest is used, with a warning.
+// The bound of the error for intervals that the program chooses. If no interval meets it, the shortest is used, with a note.
 constexpr double coupling_error_bound = 0.02;
 
 struct CouplingError

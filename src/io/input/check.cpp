@@ -341,7 +341,7 @@ private:
         const CouplingError of_best = coupling_error(kind, c.tau, std::min(best, used) * p_.dt);
         const bool lags = of_best.lag > most, wants_tau = !lags && of_best.total() > most,
                    wants_interval = best < used && error.total() > most;
-        if (asked < 0)
+        if (asked < 0 && !lags)
         {
             note("N116", c.key,
                  fmt::format("{} = {} steps is used{}.", c.key, used,
@@ -367,11 +367,12 @@ private:
                         "have it within {}, {}.",
                         number_text(used * p_.dt), lags ? "" : fmt::format(" for {} = {} ps", c.tau_key, number_text(c.tau)),
                         c.fluctuates, percent(error.total()), percent(coupling_error_bound), advice);
-        if (input_.is_of_grompp)
+        if (lags) { note("N116", c.key, message); } // no interval and no time constant would help
+        else if (input_.is_of_grompp)
         {
             note("N199", c.key, message + " It is used as in the file, where grompp may have chosen it.");
         }
-        else { warn("W112", asked < 0 && !lags ? c.tau_key : c.key, message); }
+        else { warn("W112", asked < 0 ? c.tau_key : c.key, message); }
         return used;
     }
 
