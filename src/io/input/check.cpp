@@ -339,8 +339,8 @@ private:
         const CouplingError error = coupling_error(kind, c.tau, used * p_.dt);
         constexpr double most = coupling_error_bound * (1 + 1e-9);
         const CouplingError of_best = coupling_error(kind, c.tau, std::min(best, used) * p_.dt);
-        const bool lags = of_best.lag > most, wants_tau = !lags && of_best.total() > most,
-                   wants_interval = best < used && error.total() > most;
+        const bool wants_tau = of_best.period > most, wants_interval = best < used && error.total() > most,
+                   lags = of_best.lag > most && !wants_tau && !wants_interval;
         if (asked < 0 && !lags)
         {
             note("N116", c.key,
