@@ -282,6 +282,7 @@ void stop_if_lost(Rendezvous& rendezvous, std::chrono::nanoseconds patience)
 }
 
 std::string key_of(int first) { return fmt::format("where rank {} takes messages", first); }
+std::string mapped_key(int first) { return fmt::format("rank {} has mapped all memory in reach", first); }
 
 Address address_in(const Bytes& bytes)
 {
@@ -302,9 +303,21 @@ TcpTransport::TcpTransport(const SymmetricMemory& memory, Rendezvous& rendezvous
     const std::string address = fmt::format("{} {}", rendezvous.host(), acceptor.port());
     const auto* const bytes = reinterpret_cast<const std::byte*>(address.data());
     rendezvous.put(key_of(here_.first), Bytes(bytes, bytes + address.size()));
+    await_mappings(rendezvous);
     connect_to_earlier(rendezvous, until);
     accept_later(rendezvous, acceptor, until);
     thread_.start([this] { run(); });
+}
+
+// Waits until the processes in reach have mapped the memory of this one. A process whose ranks have nothing to do leaves soon,
+// and whoever has not mapped its memory by then would take it for out of reach, and wait for its connection.
+void TcpTransport::await_mappings(Rendezvous& rendezvous)
+{
+    rendezvous.put(mapped_key(here_.first), {});
+    for (const ProcessCard& card : rendezvous.processes())
+    {
+        if (card.first != here_.first && memory_.reaches(card.first)) { rendezvous.wait_for(mapped_key(card.first)); }
+    }
 }
 
 // Connects to the processes before this one, in their order. A process accepts after it has connected, so one always accepts.

@@ -45,6 +45,7 @@ private:
     };
     class Stream;
 
+    void await_mappings(Rendezvous& rendezvous);
     void connect_to_earlier(Rendezvous& rendezvous, TimePoint until);
     void accept_later(Rendezvous& rendezvous, Acceptor& acceptor, TimePoint until);
     void add(const ProcessCard& card, FileDescriptor socket, const SealKeys& keys);
