@@ -194,7 +194,6 @@ REFUSED = {  # lines of an .mdp, and what the message says
     "deform": ("deform = 0.01 0 0 0 0 0\n", "E140", "box deformation"),
     "Brownian dynamics": ("integrator = bd\nbd-fric = 1000\ntc-grps = System\ntau-t = 1\nref-t = 300\n", "E140", "integrator = bd"),
     "Andersen": ("integrator = md-vv\ntcoupl = andersen\nnstcomm = 1\ntc-grps = System\ntau-t = 1\nref-t = 300\nconstraints = none\n", "E140", "tcoupl = Andersen"),
-    "LJ-PME": ("vdwtype = PME\nvdw-modifier = Force-switch\nrvdw-switch = 0.7\n", "E261", "vdwtype = PME goes with"),
     "imd": ("IMD-group = ETH\n", "E140", "interactive molecular dynamics"),
     "swap": ("swapcoords = Z\nswap-frequency = 1\nsplit-group0 = A\nsplit-group1 = B\nsolvent-group = SOL\niontypes = 1\niontype0-name = C\niontype0-in-A = -1\niontype0-in-B = -1\n", "E140",
              "swapping of ions"),
