@@ -37,9 +37,9 @@ Nonce make_nonce();
 
 constexpr std::size_t longest_secret = 4096; // characters of a file that has a secret
 
-// Returns the secret in a file, or nothing if there is no such file or it is empty, as while it is being written. Throws
-// SystemError unless only this user may read the file, if the path is a symbolic link of another user, or if the file is too
-// long.
+// Returns the secret in a file, or nothing if the file does not exist or is empty (another process may be about to write it).
+// Throws SystemError unless only this user may read the file, if the path is a symbolic link of another user, or if the file
+// is too long.
 std::optional<Secret> read_secret(const std::filesystem::path& path);
 // Does the same for the file that PARHELION_SECRET_FILE names. Throws SystemError also if there is no such file or it is empty.
 Secret read_given_secret(const std::filesystem::path& path);

@@ -82,42 +82,6 @@ __global__ void __launch_bounds__(threads) join_largest_kernel(BlockTrace tracin
     if (threadIdx.x == 0) { of_block[0] = largest; }
 }
 
-// Purpose        multiplies two vectors
-// Work           by threads that loop over atoms
-// Reads/Writes   vectors / one sum per block
-// Orders         no memory accesses; the order of the stream suffices
-// Requires       nothing
-// Cost           24 bytes and 6 flop per atom
-template <class N>
-__global__ void __launch_bounds__(threads) multiply_kernel(BlockTrace tracing, const Vec3<typename N::Real>* a,
-                                                           const Vec3<typename N::Real>* b, std::int64_t atoms, double* of_block)
-{
-    const BlockSpan span(tracing);
-
-    double own = 0;
-    for (std::int64_t atom = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; atom < atoms;
-         atom += threads * blocks)
-    {
-        own += dot(static_cast<Vec3<double>>(a[atom]), static_cast<Vec3<double>>(b[atom]));
-    }
-    const double sum = over_block(own, [](double x, double y) { return x + y; });
-    if (threadIdx.x == 0) { of_block[blockIdx.x] = sum; }
-}
-
-// Purpose        adds up the sums that the blocks of multiply_kernel have made
-// Work           by one block
-// Reads/Writes   sums of blocks / the first of them
-// Orders         no memory accesses; the order of the stream suffices
-// Requires       multiply_kernel
-// Cost           a few us
-__global__ void __launch_bounds__(threads) join_sums_kernel(BlockTrace tracing, double* of_block)
-{
-    const BlockSpan span(tracing);
-
-    const double sum = over_block(of_block[threadIdx.x], [](double x, double y) { return x + y; });
-    if (threadIdx.x == 0) { of_block[0] = sum; }
-}
-
 constexpr int terms_at_once = 24;
 template <class N>
 struct Terms
@@ -147,7 +111,7 @@ __global__ void __launch_bounds__(threads)
 
 } // namespace
 
-GpuReduction::GpuReduction() : largest_(blocks), sums_(blocks) {}
+GpuReduction::GpuReduction() : largest_(blocks) {}
 
 template <class N>
 void GpuReduction::find_largest(GpuQueue& queue, const Vec3<typename N::Real>* vector, const Vec3<typename N::Fixed>* x,
@@ -157,15 +121,6 @@ void GpuReduction::find_largest(GpuQueue& queue, const Vec3<typename N::Real>* v
            static_cast<std::int64_t>(atoms), largest_.data());
     launch(queue, Phase::Kinetic, join_largest_kernel, {1, threads, 0}, largest_.data());
     gpu_memory::to_host(queue, result, largest_.data(), sizeof(*result));
-}
-
-template <class N>
-void GpuReduction::multiply(GpuQueue& queue, const Vec3<typename N::Real>* a, const Vec3<typename N::Real>* b, std::size_t atoms,
-                            double* result)
-{
-    launch(queue, Phase::Kinetic, multiply_kernel<N>, {blocks, threads, 0}, a, b, static_cast<std::int64_t>(atoms), sums_.data());
-    launch(queue, Phase::Kinetic, join_sums_kernel, {1, threads, 0}, sums_.data());
-    gpu_memory::to_host(queue, result, sums_.data(), sizeof(*result));
 }
 
 template <class N>
@@ -195,8 +150,6 @@ void combine(GpuQueue& queue, std::span<const GpuTerm<N>> terms, std::size_t ato
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void GpuReduction::find_largest<N>(GpuQueue&, const Vec3<typename N::Real>*, const Vec3<typename N::Fixed>*,        \
                                                 const Vec3<typename N::Fixed>*, std::size_t, LargestElement*);                   \
-    template void GpuReduction::multiply<N>(GpuQueue&, const Vec3<typename N::Real>*, const Vec3<typename N::Real>*,             \
-                                            std::size_t, double*);                                                               \
     template void combine<N>(GpuQueue&, std::span<const GpuTerm<N>>, std::size_t, Vec3<typename N::Real>*);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

@@ -79,18 +79,24 @@ void run_rule(GpuQueue& queue, const Arguments<N>& arguments, int shares, Comput
     if (arguments.law.lj_is_switched) { return run_compute<N, field, rule, Switching::Force>(queue, arguments, shares, compute); }
     run_compute<N, field, rule, Switching::Never>(queue, arguments, shares, compute);
 }
-template <class N>
-void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, LjRule rule)
+// Calls body(rule) with the rule as a constant of the type.
+template <class Body>
+void with_rule(LjRule rule, Body&& body)
 {
     switch (rule)
     {
     case LjRule::Geometric:
-        return run_rule<N, LjRule::Geometric>(queue, arguments, shares, compute);
+        return body(std::integral_constant<LjRule, LjRule::Geometric>());
     case LjRule::LorentzBerthelot:
-        return run_rule<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute);
+        return body(std::integral_constant<LjRule, LjRule::LorentzBerthelot>());
     case LjRule::Table:
-        return run_rule<N, LjRule::Table>(queue, arguments, shares, compute);
+        return body(std::integral_constant<LjRule, LjRule::Table>());
     }
+}
+template <class N>
+void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, LjRule rule)
+{
+    with_rule(rule, [&](auto constant) { run_rule<N, constant.value>(queue, arguments, shares, compute); });
 }
 
 // LJ-PME, which is rare: kernels of its own for the rule and the shape of the box alone.
@@ -114,15 +120,7 @@ void run_lj_mesh_rule(GpuQueue& queue, const LjMeshArguments<N>& arguments, int 
 template <class N>
 void run_lj_mesh_kernel(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute, LjRule rule)
 {
-    switch (rule)
-    {
-    case LjRule::Geometric:
-        return run_lj_mesh_rule<N, LjRule::Geometric>(queue, arguments, shares, compute);
-    case LjRule::LorentzBerthelot:
-        return run_lj_mesh_rule<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute);
-    case LjRule::Table:
-        return run_lj_mesh_rule<N, LjRule::Table>(queue, arguments, shares, compute);
-    }
+    with_rule(rule, [&](auto constant) { run_lj_mesh_rule<N, constant.value>(queue, arguments, shares, compute); });
 }
 
 } // namespace parhelion::nonbonded_gpu
