@@ -86,6 +86,20 @@ nonbonded_gpu::Arguments<N> make_arguments(const GpuNonbondedTables<N>& tables, 
     return a;
 }
 
+template <class N, template <class> class ArgumentsFor>
+void run_kernel(GpuQueue& queue, const ArgumentsFor<N>& arguments, int shares, Compute compute, LjRule rule)
+{
+    switch (rule)
+    {
+    case LjRule::Geometric:
+        return nonbonded_gpu::run_kernel<N, LjRule::Geometric>(queue, arguments, shares, compute);
+    case LjRule::LorentzBerthelot:
+        return nonbonded_gpu::run_kernel<N, LjRule::LorentzBerthelot>(queue, arguments, shares, compute);
+    case LjRule::Table:
+        return nonbonded_gpu::run_kernel<N, LjRule::Table>(queue, arguments, shares, compute);
+    }
+}
+
 } // namespace
 
 template <class N>
@@ -143,9 +157,9 @@ void compute_nonbonded(GpuQueue& queue, const GpuNonbondedTables<N>& tables, con
     if (has_lj_mesh)
     {
         const nonbonded_gpu::LjMeshArguments<N> of_mesh{arguments, tables.strength_of_slot.data(), DispersionConstants<Real>(p)};
-        nonbonded_gpu::run_lj_mesh_kernel(queue, of_mesh, list.share_count(), compute, p.rule);
+        run_kernel(queue, of_mesh, list.share_count(), compute, p.rule);
     }
-    else { nonbonded_gpu::run_kernel(queue, arguments, list.share_count(), compute, p.rule); }
+    else { run_kernel(queue, arguments, list.share_count(), compute, p.rule); }
     if (compute != Compute::ForcesEnergiesVirial || list.part != PairPart::Local) { return; }
     const auto sum_self_energy = [&](auto kernel, auto root, double factor) {
         launch(queue, Phase::Nonbonded, kernel, one_thread_each(state.slots, threads), root, state.zone_of_supercluster.data(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares to nonbonded_gpu.cu the interface of the kernels of one numeric policy.
+// Declares to nonbonded_gpu.cu the interface of the kernels of one numeric policy and combination rule.
 #pragma once
 
 #include "device/gpu/launch.cuh"
@@ -42,9 +42,9 @@ struct LjMeshArguments : Arguments<N>
 };
 
 // Queue the kernel for the options in the arguments. The kernel has one warp per share of the list.
-template <class N>
-void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, LjRule rule);
-template <class N>
-void run_lj_mesh_kernel(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute, LjRule rule);
+template <class N, LjRule rule>
+void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute);
+template <class N, LjRule rule>
+void run_kernel(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute);
 
 } // namespace parhelion::nonbonded_gpu

@@ -97,9 +97,8 @@ class Warp
     using Ops = LaneOps<Real>;
     using Usual = ScreenedCoulomb<Ops>;
     using Tight = ScreenedCoulomb<Ops, true>;
-    using Strength = std::conditional_t<S::has_lj_mesh, Real, NoStrength>; // of an atom on the mesh of dispersion
-    static constexpr bool may_be_tight =
-        S::switching == Switching::IfAsked || S::has_lj_mesh; // run_usual() makes the former true
+    using Strength = std::conditional_t<S::has_lj_mesh, Real, NoStrength>;   // of an atom on the mesh of dispersion
+    static constexpr bool may_be_tight = S::switching == Switching::IfAsked; // launches choose such a kernel then
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
     static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, for 1 / r: r^-14 times any c12 is a finite float
     // The force-only kernel, which runs in nearly every step, has no instruction to spare for this limit: coincident atoms have
@@ -389,12 +388,28 @@ private:
     }
 
     // Takes from a pair the dispersion that the mesh has, listed or not.
-    template <class Law>
     __device__ void lose_dispersion(Real c6, Real r2, bool listed, Real& force, Real& energy) const
     {
-        const Real t = Law::t(a.of_mesh, r2);
-        force = Law::force(a.of_mesh, c6, t, force);
-        if constexpr (S::energies) { energy = Law::energy(a.of_mesh, c6, t, listed ? a.of_mesh.shift : 0, energy); }
+        if constexpr (S::energies) { lose_dispersion_once(a.of_mesh, c6, r2, listed ? a.of_mesh.shift : 0, force, energy); }
+        else if (may_be_tight && a.of_mesh.is_tight) { lose_dispersion_force<MeshDispersion<Ops, true>>(c6, r2, force); }
+        else { lose_dispersion_force<MeshDispersion<Ops>>(c6, r2, force); }
+    }
+    template <class Law>
+    __device__ void lose_dispersion_force(Real c6, Real r2, Real& force) const
+    {
+        force = Law::force(a.of_mesh, c6, Law::t(a.of_mesh, r2), force);
+    }
+    // A function that is called, not repeated for each tile: the kernel with energies takes a minute to compile otherwise.
+    __attribute__((noinline)) __device__ static void lose_dispersion_once(const DispersionConstants<Real>& k, Real c6, Real r2,
+                                                                          Real shift, Real& force, Real& energy)
+    {
+        const auto lose = [&](auto law) {
+            using Law = decltype(law);
+            const Real t = Law::t(k, r2);
+            force = Law::force(k, c6, t, force), energy = Law::energy(k, c6, t, shift, energy);
+        };
+        if (may_be_tight && k.is_tight) { lose(MeshDispersion<Ops, true>()); }
+        else { lose(MeshDispersion<Ops>()); }
     }
 
     __device__ bool is_tight() const { return may_be_tight && a.law.is_tightly_screened; }
@@ -441,10 +456,7 @@ private:
         Lj::add(a.law, c6, c12, r2, rinv, rinv2, force, energy);
         if constexpr (S::has_lj_mesh)
         {
-            const Real of_mesh = row_atoms.strength[i] * j.strength;
-            const bool is_listed = !masked || listed;
-            if (a.of_mesh.is_tight) { lose_dispersion<MeshDispersion<Ops, true>>(of_mesh, r2, is_listed, force, energy); }
-            else { lose_dispersion<MeshDispersion<Ops>>(of_mesh, r2, is_listed, force, energy); }
+            lose_dispersion(row_atoms.strength[i] * j.strength, r2, !masked || listed, force, energy);
         }
         if constexpr (lean) { return exchange_if_below(exists ? r2 : cutoff2, cutoff2, force, d, fi[c], j.f); }
         force = in_range ? force : 0;

@@ -48,7 +48,7 @@ void run_usual(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compu
     else { run<Shape<N, electrostatics, rule, Switching::ForceIfAsked, Compute::Forces, cell>>(queue, arguments, shares); }
 }
 template <class N, LjRule rule>
-void run_rule(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
+void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute)
 {
     constexpr Electrostatics field = Electrostatics::ReactionField, screened = Electrostatics::Screened;
     if (arguments.is_low) // low boxes are rare and small, so one kernel serves all options
@@ -79,48 +79,31 @@ void run_rule(GpuQueue& queue, const Arguments<N>& arguments, int shares, Comput
     if (arguments.law.lj_is_switched) { return run_compute<N, field, rule, Switching::Force>(queue, arguments, shares, compute); }
     run_compute<N, field, rule, Switching::Never>(queue, arguments, shares, compute);
 }
-// Calls body(rule) with the rule as a constant of the type.
-template <class Body>
-void with_rule(LjRule rule, Body&& body)
-{
-    switch (rule)
-    {
-    case LjRule::Geometric:
-        return body(std::integral_constant<LjRule, LjRule::Geometric>());
-    case LjRule::LorentzBerthelot:
-        return body(std::integral_constant<LjRule, LjRule::LorentzBerthelot>());
-    case LjRule::Table:
-        return body(std::integral_constant<LjRule, LjRule::Table>());
-    }
-}
-template <class N>
-void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Compute compute, LjRule rule)
-{
-    with_rule(rule, [&](auto constant) { run_rule<N, constant.value>(queue, arguments, shares, compute); });
-}
 
-// LJ-PME, which is rare: kernels of its own for the rule and the shape of the box alone.
-template <class N, LjRule rule, CellShape cell>
+// LJ-PME is rare: its kernels differ in the rule, the shape of the box, and whether a mesh may be tight.
+template <class N, LjRule rule, Switching switching, CellShape cell>
 void run_lj_mesh(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute)
 {
     constexpr Electrostatics screened = Electrostatics::Screened;
     if (compute == Compute::Forces)
     {
-        return run<Shape<N, screened, rule, Switching::Never, Compute::Forces, cell, true>>(queue, arguments, shares);
+        return run<Shape<N, screened, rule, switching, Compute::Forces, cell, true>>(queue, arguments, shares);
     }
-    run<Shape<N, screened, rule, Switching::Never, Compute::ForcesEnergiesVirial, cell, true>>(queue, arguments, shares);
+    run<Shape<N, screened, rule, switching, Compute::ForcesEnergiesVirial, cell, true>>(queue, arguments, shares);
 }
 template <class N, LjRule rule>
-void run_lj_mesh_rule(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute)
+void run_kernel(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute)
 {
-    if (arguments.is_low) { return run_lj_mesh<N, rule, CellShape::Low>(queue, arguments, shares, compute); }
-    if (arguments.is_tilted) { return run_lj_mesh<N, rule, CellShape::Tilted>(queue, arguments, shares, compute); }
-    run_lj_mesh<N, rule, CellShape::Rectangular>(queue, arguments, shares, compute);
-}
-template <class N>
-void run_lj_mesh_kernel(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute, LjRule rule)
-{
-    with_rule(rule, [&](auto constant) { run_lj_mesh_rule<N, constant.value>(queue, arguments, shares, compute); });
+    const bool is_tight = arguments.law.is_tightly_screened || arguments.of_mesh.is_tight;
+    if (arguments.is_low || is_tight) // a kernel for any box
+    {
+        return run_lj_mesh<N, rule, Switching::IfAsked, CellShape::Low>(queue, arguments, shares, compute);
+    }
+    if (arguments.is_tilted)
+    {
+        return run_lj_mesh<N, rule, Switching::Never, CellShape::Tilted>(queue, arguments, shares, compute);
+    }
+    run_lj_mesh<N, rule, Switching::Never, CellShape::Rectangular>(queue, arguments, shares, compute);
 }
 
 } // namespace parhelion::nonbonded_gpu

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "interactions/pair/gpu/nonbonded_gpu_launch.cuh"
-
-namespace parhelion::nonbonded_gpu {
-
-template void run_kernel<Mixed>(GpuQueue&, const Arguments<Mixed>&, int, Compute, LjRule);
-
-} // namespace parhelion::nonbonded_gpu
