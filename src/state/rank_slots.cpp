@@ -55,11 +55,11 @@ int most_columns(std::size_t shared_bytes)
 } // namespace
 
 RankSlots plan_slots(const GpuCell& cell, const Box<double>& box, std::size_t atoms, double density_factor,
-                     std::size_t shared_bytes, std::size_t last)
+                     std::size_t shared_bytes)
 {
-    PARHELION_EXPECTS(density_factor >= 1 && last <= atoms);
+    PARHELION_EXPECTS(density_factor >= 1);
     RankSlots result;
-    double edge = std::cbrt(box.volume() * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms - last, 1)));
+    double edge = std::cbrt(box.volume() * supercluster_size / static_cast<double>(std::max<std::size_t>(atoms, 1)));
     const Vec3<double> heights = box.heights();
     double here = 1; // number of home and halo atoms, if they filled the box; see `heights`
     for (int d = 0; d < 3; ++d)

@@ -21,9 +21,8 @@ inline constexpr std::size_t most_gpu_clusters = (std::size_t{1} << 24) - 1;
 
 // Returns slots for `density_factor` times the atoms that a rank's cell and halo have at the mean
 // density of `atoms` atoms in the box (nm). The sorting kernel needs shared memory for each column, and
-// a thread block has `shared_bytes` of it, which limits the columns. `last` of the atoms come last in their columns
-// (model/pair_kinds.hpp), so the others determine how wide columns are. Preconditions: density_factor >= 1, last <= atoms.
+// a thread block has `shared_bytes` of it, which limits the columns. Precondition: density_factor >= 1.
 RankSlots plan_slots(const GpuCell& cell, const Box<double>& box, std::size_t atoms, double density_factor,
-                     std::size_t shared_bytes, std::size_t last = 0);
+                     std::size_t shared_bytes);
 
 } // namespace parhelion

@@ -635,18 +635,6 @@ TEST(GpuCell, divides_boxes_by_the_grid_that_was_measured_to_be_fastest)
     }
 }
 
-TEST(GpuCell, is_higher_where_atoms_that_come_last_have_superclusters_of_their_own)
-{
-    // 64 atoms of three quarters of 128 atoms/nm^3 fill a cube of 0.874 nm; 64 of one quarter a column as wide that is 2.62 nm
-    // high.
-    const GridCriteria all = gpu_grid_criteria(1, 0, 8192, Vec3<double>{4, 4, 4}),
-                       some_last = gpu_grid_criteria(1, 0, 8192, Vec3<double>{4, 4, 4}, 2048);
-    EXPECT_NEAR(all.half_edge[2], 1.794, 1e-3);
-    EXPECT_NEAR(some_last.half_edge[0], 1.874, 1e-3);
-    EXPECT_NEAR(some_last.half_edge[1], 1.874, 1e-3);
-    EXPECT_NEAR(some_last.half_edge[2], 1 + 2.621 / 2, 1e-3);
-}
-
 TEST(GpuCell, divides_boxes_by_a_grid_that_gpus_can_exchange_halos_of_if_there_is_one)
 {
     constexpr double reach = 1.27, overhang = 0.1;

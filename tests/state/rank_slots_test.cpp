@@ -47,15 +47,6 @@ TEST(RankSlots, have_room_for_every_atom_however_they_are_spread_over_columns)
     }
 }
 
-TEST(RankSlots, have_columns_as_wide_as_the_atoms_need_that_do_not_come_last)
-{
-    const auto columns = [](std::size_t atoms, std::size_t last) {
-        return plan_slots({}, cube_of(100'000), atoms, 1, 227 * kib, last).columns.count;
-    };
-    EXPECT_EQ(columns(100'000, 25'000), columns(75'000, 0));
-    EXPECT_LT(columns(100'000, 25'000), columns(100'000, 0));
-}
-
 TEST(RankSlots, are_numbered_up_to_a_hundred_million_atoms)
 {
     const auto fits = [](std::size_t atoms, int ranks) {

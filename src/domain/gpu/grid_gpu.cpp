@@ -114,16 +114,13 @@ double farthest_ahead(double reach, double overhang) { return 1.02 * farthest(re
 
 } // namespace
 
-GridCriteria gpu_grid_criteria(double reach, double overhang, std::int64_t atoms, const Box<double>& box, std::int64_t last)
+GridCriteria gpu_grid_criteria(double reach, double overhang, std::int64_t atoms, const Box<double>& box)
 {
     constexpr double message = 40; // nm^3: a message costs 0.4 us, and 10 000 halo atoms cost 1 us
     constexpr int pulses = GpuStrips::most_offsets - 1;
-    const double supercluster = std::cbrt(box.volume() * supercluster_size / static_cast<double>(atoms - last));
-    // In columns that are as wide as the others need, atoms that come last make higher superclusters.
-    const double height_of_last =
-        last > 0 ? box.volume() * supercluster_size / static_cast<double>(last) / (supercluster * supercluster) : 0;
-    const double longest = std::max(2 * overhang, supercluster), halo = farthest_ahead(reach, overhang);
-    return {{reach + longest, reach + longest, reach + std::max(longest, height_of_last / 2)},
+    const double supercluster = std::cbrt(box.volume() * supercluster_size / static_cast<double>(atoms));
+    const double half_edge = reach + std::max(2 * overhang, supercluster), halo = farthest_ahead(reach, overhang);
+    return {{half_edge, half_edge, half_edge},
             {halo, halo, halo},
             {0, 0, supercluster},
             message,

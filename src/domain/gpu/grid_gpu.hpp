@@ -37,10 +37,9 @@ inline constexpr int most_gpu_messages = 26;
 
 // Returns the criteria for a grid that the user has not given. Clusters with listed pairs must not also be within reach
 // in the other direction around a divided box (gpu_flag_ambiguous); a cluster is taken to be as long as a supercluster's
-// cell, along z also half as long as a supercluster of the `last` atoms that come last (model/pair_kinds.hpp). A border across z
-// costs more halo: superclusters end and are filled up there. Columns along x and y are fitted to borders. Measured in
-// bench/gpu/scaling. reach (nm): of the pair list; overhang (nm): longest_overhang().
-GridCriteria gpu_grid_criteria(double reach, double overhang, std::int64_t atoms, const Box<double>& box, std::int64_t last = 0);
+// cell. A border across z costs more halo: superclusters end and are filled up there. Columns along x and y are fitted
+// to borders. Measured in bench/gpu/scaling. reach (nm): of the pair list; overhang (nm): longest_overhang().
+GridCriteria gpu_grid_criteria(double reach, double overhang, std::int64_t atoms, const Box<double>& box);
 
 // Returns the cell of `rank`. reach (nm): of the pair list; overhang (nm): how far atoms may
 // be from their owner's cell. Throws InputError E630 if the grid does not fit the box (nm).

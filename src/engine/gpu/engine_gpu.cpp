@@ -14,7 +14,6 @@
 #include "engine/run_length.hpp"
 #include "engine/unstable_atom.hpp"
 #include "model/minimisers.hpp"
-#include "model/pair_kinds.hpp"
 #include "trace/align_clocks.hpp"
 
 #include <algorithm>
@@ -71,8 +70,7 @@ ListCosts list_costs(const RunSetup& setup, const SimulationOptions& options)
     const int asked = options.ranks_asked_for();
     const auto chosen = [&] {
         return choose_gpus(options, find_gpus(), step_size(setup, options, cutoff, 0), box,
-                           gpu_grid_criteria(cutoff, 0, atoms, box, pair_kind::count_last_atoms(setup.system.topology)),
-                           time_links);
+                           gpu_grid_criteria(cutoff, 0, atoms, box), time_links);
     };
     const int ranks = asked > 0 ? asked - options.mesh_ranks : chosen().grid.ranks(); // number of ranks with atoms
     return gpu_list_costs(static_cast<double>(atoms) / ranks, ranks > 1);

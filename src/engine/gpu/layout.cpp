@@ -10,7 +10,6 @@
 #include "engine/option_rules.hpp"
 #include "halo/gpu/no_halo.hpp"
 #include "model/minimisers.hpp"
-#include "model/pair_kinds.hpp"
 #include "state/rank_slots.hpp"
 #include "trace/phases.hpp"
 
@@ -110,14 +109,12 @@ GpuLayout<N>::GpuLayout(Rank<N>& start, const RunSetup& setup, const ListPlan& l
                         std::size_t records, GpuProcesses& processes, const GpuWorldOptions& world)
     : setup_(setup), list_plan_(list_plan), processes_(processes), box_(start.state.box.edges()), method_(options.halo_method()),
       looks_for_images_(box_.is_low(1.1 * list_plan.cutoff)), // the factor is a margin for a box that shrinks
-      atoms_(start.state.slot_of_global.size()),
-      last_atoms_(static_cast<std::size_t>(pair_kind::count_last_atoms(start.topology))), mesh_ranks_(options.mesh_ranks)
+      atoms_(start.state.slot_of_global.size()), mesh_ranks_(options.mesh_ranks)
 {
     const double overhang = longest_overhang(start.topology, setup.update_groups, distances_in(start.state));
-    const GpuChoice choice = choose_gpus(options, find_gpus(), step_size(setup, options, list_plan.cutoff, overhang), box_,
-                                         gpu_grid_criteria(list_plan.cutoff, overhang, static_cast<std::int64_t>(atoms_), box_,
-                                                           static_cast<std::int64_t>(last_atoms_)),
-                                         time_links);
+    const GpuChoice choice =
+        choose_gpus(options, find_gpus(), step_size(setup, options, list_plan.cutoff, overhang), box_,
+                    gpu_grid_criteria(list_plan.cutoff, overhang, static_cast<std::int64_t>(atoms_), box_), time_links);
     grid_ = choice.grid, remark_ = choice.remark;
     for (int rank = 0; rank < grid_.ranks(); ++rank)
     {
@@ -241,7 +238,7 @@ void GpuLayout<N>::reserve(double density_factor)
             r.state.energies.clear(gpu.queue);
             return;
         }
-        reserve_slots(gpu.queue, r.cell, box_, atoms_, density_factor, r.state, last_atoms_);
+        reserve_slots(gpu.queue, r.cell, box_, atoms_, density_factor, r.state);
         if (is_velocity_verlet(setup_.parameters.integrator)) { r.half_step.resize(r.state.slots); }
         r.state.is_low = looks_for_images();
         reserve_pair_list(gpu.queue, r.state, box_, list_plan_.cutoff, PairPart::Local, r.pairs[0], sharing);
@@ -367,8 +364,7 @@ std::size_t GpuLayout<N>::most_slots(double density_factor)
     std::size_t slots = 0;
     for (const GpuCell& cell : cells_)
     {
-        const RankSlots planned = plan_slots(cell, box_, atoms_, density_factor, queue().shared_bytes_of_block(), last_atoms_);
-        slots = std::max(slots, planned.slots);
+        slots = std::max(slots, plan_slots(cell, box_, atoms_, density_factor, queue().shared_bytes_of_block()).slots);
     }
     return slots;
 }

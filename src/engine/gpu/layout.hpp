@@ -106,7 +106,7 @@ private:
     const Box<double> box_; // the box at the start, nm; cells, lists and halos are planned for it
     const HaloMethod method_;
     const bool looks_for_images_;
-    std::size_t atoms_, last_atoms_; // last_atoms_: those that come last (model/pair_kinds.hpp)
+    std::size_t atoms_;
     CellGrid grid_;
     const int mesh_ranks_;
     std::string remark_;

@@ -24,16 +24,16 @@ __device__ Extent united(Extent e, int distance)
 
 // Purpose        computes bounding boxes of superclusters and clusters
 // Work           by a warp per supercluster, two atoms a lane
-// Reads/Writes   positions, global numbers, kinds / bounds; the demand of the list, which becomes zero
+// Reads/Writes   positions, global numbers / bounds; the demand of the list, which becomes zero
 // Orders         no memory accesses; the order of the stream suffices
-// Requires       atoms as take_atoms() has placed them
-// Cost           21 bytes read, 5 written per atom
+// Requires       nothing: atoms may be in any order
+// Cost           20 bytes read, 13 written per atom
 constexpr int bounds_warps = 4;
 template <class N>
 __global__ void __launch_bounds__(32 * bounds_warps)
     find_bounds_kernel(BlockTrace tracing, GpuCell cell, const PositionCharge<N>* xq, const std::int32_t* global_of_slot,
-                       const std::uint8_t* kind_of_slot, const DeviceScalars* scalars, int superclusters, AtomBounds* of_cluster,
-                       AtomBounds* of_supercluster, PairListDemand* demand)
+                       const DeviceScalars* scalars, int superclusters, AtomBounds* of_cluster, AtomBounds* of_supercluster,
+                       PairListDemand* demand)
 {
     const BlockSpan span(tracing);
 
@@ -47,21 +47,23 @@ __global__ void __launch_bounds__(32 * bounds_warps)
     const int slot = supercluster * supercluster_size + lane;
     const PositionCharge<N> p[2] = {xq[slot], xq[slot + 32]};
     const bool real[2] = {global_of_slot[slot] >= 0, global_of_slot[slot + 32] >= 0};
-    std::uint32_t kinds[2] = {kind_of_slot[slot], kind_of_slot[slot + 32]};
     const Scale<false> scale = leading_scale<N, false>(*scalars);
     const float nm[3] = {scale.x, scale.y, scale.z};
+    std::uint32_t base[3];
     Extent e[2][3];
     for (int d = 0; d < 3; ++d)
     {
         const auto component = [&](int r) { return leading(d == 0 ? p[r].x : d == 1 ? p[r].y : p[r].z); };
-        // In the unrolled box: no supercluster is on both sides of its faces.
+        // Offsets are from the origin of the unrolled box, or from half a box behind an atom. Fillers are at the places of atoms.
+        const std::uint32_t first = from_lane(component(0), 0);
+        base[d] = cell.is_divided(d) ? cell.origin[d] : first - 0x80000000u;
         for (int r = 0; r < 2; ++r)
         {
-            const std::uint32_t x = cell.unrolled(d, component(r));
+            const std::uint32_t x = component(r) - base[d];
             e[r][d] = real[r] ? Extent{x, x} : Extent{~0u, 0};
         }
     }
-    const auto bounds = [&](const Extent(&extent)[3], std::uint32_t pair_kinds) {
+    const auto bounds = [&](const Extent(&extent)[3]) {
         AtomBounds b{};
         std::uint32_t middle[3];
         float half[3];
@@ -69,20 +71,18 @@ __global__ void __launch_bounds__(32 * bounds_warps)
         {
             const bool empty = extent[d].low > extent[d].high;
             const std::uint32_t size = extent[d].high - extent[d].low;
-            middle[d] = empty ? 0 : cell.origin[d] + extent[d].low + size / 2;
+            middle[d] = empty ? 0 : base[d] + extent[d].low + size / 2;
             half[d] = empty ? -1e9f : (0.5f * static_cast<float>(size) + 256) * nm[d];
         }
         b.x = middle[0], b.y = middle[1], b.z = middle[2];
         b.half_x = half[0], b.half_y = half[1], b.half_z = half[2];
-        b.pair_kinds = pair_kinds;
         return b;
     };
     for (int r = 0; r < 2; ++r)
     {
         for (int d = 0; d < 3; ++d) { e[r][d] = united(united(e[r][d], 1), 2); }
         for (int d = 0; d < 3; ++d) { e[r][d] = united(e[r][d], 4); }
-        for (int distance = 1; distance < 8; distance *= 2) { kinds[r] |= from_lane_across(kinds[r], distance); }
-        if (lane % 8 == 0) { of_cluster[(slot + 32 * r) / 8] = bounds(e[r], kinds[r]); }
+        if (lane % 8 == 0) { of_cluster[(slot + 32 * r) / 8] = bounds(e[r]); }
     }
     Extent all[3];
     for (int d = 0; d < 3; ++d)
@@ -90,8 +90,7 @@ __global__ void __launch_bounds__(32 * bounds_warps)
         all[d] = {min(e[0][d].low, e[1][d].low), max(e[0][d].high, e[1][d].high)};
         all[d] = united(united(all[d], 8), 16);
     }
-    const std::uint32_t all_kinds = bits_of_lanes(kinds[0] | kinds[1]);
-    if (lane == 0) { of_supercluster[supercluster] = bounds(all, all_kinds); }
+    if (lane == 0) { of_supercluster[supercluster] = bounds(all); }
 }
 
 } // namespace
@@ -100,8 +99,8 @@ template <class N>
 void find_bounds(GpuQueue& queue, const GpuState<N>& state, const GpuCell& cell, GpuPairList& list)
 {
     launch(queue, Phase::PairList, find_bounds_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * bounds_warps), cell,
-           state.xq.data(), state.global_of_slot.data(), state.pair_kind.data(), state.scalars.data(),
-           static_cast<int>(state.superclusters()), list.clusters.data(), list.superclusters.data(), list.demand.data());
+           state.xq.data(), state.global_of_slot.data(), state.scalars.data(), static_cast<int>(state.superclusters()),
+           list.clusters.data(), list.superclusters.data(), list.demand.data());
 }
 
 #define PARHELION_INSTANTIATE(N) template void find_bounds<N>(GpuQueue&, const GpuState<N>&, const GpuCell&, GpuPairList&);

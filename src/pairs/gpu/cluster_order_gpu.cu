@@ -6,7 +6,6 @@
 #include "device/gpu/instructions.cuh"
 #include "device/gpu/launch.cuh"
 #include "device/gpu/warp.cuh"
-#include "model/pair_kinds.hpp"
 #include "state/gpu/zones.cuh"
 #include "trace/phases.hpp"
 
@@ -112,20 +111,6 @@ __global__ void PARHELION_LAUNCH_BOUNDS(count_threads, 2)
     }
 }
 
-__device__ ColumnAtom column_atom(bool comes_last, std::uint32_t z, std::int32_t global)
-{
-    return static_cast<ColumnAtom>(comes_last) << 63 | static_cast<ColumnAtom>(comes_last ? ~z : z) << 31 |
-           static_cast<ColumnAtom>(global);
-}
-__device__ std::int32_t global_of(ColumnAtom atom) { return static_cast<std::int32_t>(atom & 0x7fffffff); }
-
-// Returns the bits of an atom. `kinds` is GpuAtomTable::pair_kind, or null if that is empty.
-__device__ std::uint8_t kind_of(const std::uint8_t* kinds, std::int32_t global)
-{
-    return kinds == nullptr ? pair_kind::any : kinds[global];
-}
-__device__ bool comes_last(std::uint8_t kind) { return (kind & pair_kind::comes_last) != 0; }
-
 // Returns the sum of `value` over the threads before this one. All threads of a block must call it.
 constexpr int wide_threads = 1024;
 __device__ std::int32_t sum_before(std::int32_t value)
@@ -218,15 +203,15 @@ __device__ void cut_columns(const CutArguments& a, const ColumnSums& before)
 // Purpose        divides columns into superclusters, and puts atoms into their columns
 // Work           by a thread per atom of the system and a warp per column. Every block adds up all columns for itself, as
 //                blocks can wait for each other only by a new launch
-// Reads/Writes   atoms of columns, exchange buffer, kinds, bits of atoms here, places / column_begin, first_supercluster,
-//                zone_of_supercluster, first_atom, flags; atoms by column
+// Reads/Writes   atoms of columns, exchange buffer, bits of atoms here, places / column_begin, first_supercluster,
+//                zone_of_supercluster, first_atom, flags; atoms by column: z in the upper half, the atom in the lower
 // Orders         no memory accesses; the order of the stream suffices
 // Requires       shared memory for sums over columns
-// Cost           latency, some microseconds; a bit per atom of the system, 36 bytes per atom here
+// Cost           latency, some microseconds; a bit per atom of the system, 35 bytes per atom here
 template <class N, bool lone>
 __global__ void __launch_bounds__(wide_threads)
-    fill_columns_kernel(BlockTrace tracing, CutArguments cut, GpuExchangeBuffer<N> exchange_buffer, const std::uint8_t* kinds,
-                        int atoms, const std::uint32_t* taken, const ColumnPlace* place, ColumnAtom* by_column)
+    fill_columns_kernel(BlockTrace tracing, CutArguments cut, GpuExchangeBuffer<N> exchange_buffer, int atoms,
+                        const std::uint32_t* taken, const ColumnPlace* place, ColumnAtom* by_column)
 {
     const BlockSpan span(tracing);
 
@@ -241,21 +226,20 @@ __global__ void __launch_bounds__(wide_threads)
     if (is_here)
     {
         at = place[g];
-        const std::uint32_t z = exchange_buffer.cell.unrolled(2, leading(exchange_buffer.x[g].z));
-        atom = column_atom(comes_last(kind_of(kinds, g)), z, g);
+        atom = static_cast<ColumnAtom>(exchange_buffer.cell.unrolled(2, leading(exchange_buffer.x[g].z))) << 32 |
+               static_cast<ColumnAtom>(g);
     }
     add_up_columns(cut.in_column, columns, before);
     cut_columns(cut, before);
     if (is_here && before.atoms[columns] <= cut.capacity) { by_column[before.atoms[at.column] + at.place] = atom; }
 }
 
-// Purpose        sorts the atoms of a column by their keys
-// Work           by a block per column: puts atoms into buckets by the upper halves of the keys, then each atom to its place
-//                within its bucket
+// Purpose        sorts the atoms of a column by z
+// Work           by a block per column: puts atoms into buckets by z, then each atom to its place within its bucket
 // Reads/Writes   atoms by column (read and written); by_bucket in between; atoms of columns, left zero for the next count
-// Orders         no memory accesses
+// Orders         no memory accesses; atoms of equal z are sorted by their global numbers
 // Requires       nothing
-// Cost           48 bytes an atom; if many atoms have nearly the same z, a comparison with each of these
+// Cost           48 bytes an atom; if many atoms have the same z, a comparison with each of these
 constexpr int sort_threads = 512, buckets = sort_threads;
 __global__ void __launch_bounds__(sort_threads)
     sort_columns_kernel(BlockTrace tracing, const std::int32_t* column_begin, std::int32_t* in_column, ColumnAtom* by_column,
@@ -263,7 +247,7 @@ __global__ void __launch_bounds__(sort_threads)
 {
     const BlockSpan span(tracing);
 
-    __shared__ std::uint32_t lowest, highest; // upper halves of keys
+    __shared__ std::uint32_t lowest, highest;
     __shared__ std::int32_t bucket_begin[buckets], bucket_end[buckets];
     const int begin = column_begin[blockIdx.x], n = column_begin[blockIdx.x + 1] - begin, t = threadIdx.x;
     ColumnAtom *const column = by_column + begin, *const bucketed = by_bucket + begin;
@@ -271,16 +255,16 @@ __global__ void __launch_bounds__(sort_threads)
     if (n == 0) { return; }
     bucket_end[t] = 0;
     __syncthreads();
-    const auto upper_half = [](ColumnAtom atom) { return static_cast<std::uint32_t>(atom >> 32); };
+    const auto z_of = [](ColumnAtom atom) { return static_cast<std::uint32_t>(atom >> 32); };
     std::uint32_t low = ~0u, high = 0;
-    for (int k = t; k < n; k += sort_threads) { low = min(low, upper_half(column[k])), high = max(high, upper_half(column[k])); }
+    for (int k = t; k < n; k += sort_threads) { low = min(low, z_of(column[k])), high = max(high, z_of(column[k])); }
     low = least_of_lanes(low), high = greatest_of_lanes(high);
     if (t % 32 == 0) { atomic_least(&lowest, low), atomic_greatest(&highest, high); }
     __syncthreads();
     const std::uint32_t base = lowest;
     const float per_unit = buckets / (static_cast<float>(highest - base) + 1);
     const auto bucket_of = [&](ColumnAtom atom) {
-        return min(static_cast<int>(static_cast<float>(upper_half(atom) - base) * per_unit), buckets - 1); // monotonic
+        return min(static_cast<int>(static_cast<float>(z_of(atom) - base) * per_unit), buckets - 1); // monotonic in z
     };
     for (int k = t; k < n; k += sort_threads) { atomic_add(bucket_end + bucket_of(column[k]), 1); }
     __syncthreads();
@@ -337,8 +321,7 @@ struct PlaceArguments
     GpuExchangeBuffer<N> exchange_buffer;
     const std::int32_t* lj_type_of_global;
     const std::uint8_t* temperature_group_of_global;
-    const std::uint8_t* kind_of_global; // or null: kind_of()
-    const ColumnAtom* by_column;        // sorted
+    const ColumnAtom* by_column; // sorted
     const std::int32_t* first_atom;
     const std::uint8_t* zone_of_supercluster;
     int superclusters;
@@ -346,16 +329,15 @@ struct PlaceArguments
     PositionCharge<N>* xq;
     VelocityMass<N>* v;
     std::int32_t *lj_type, *global_of_slot, *slot_of_global;
-    std::uint8_t *temperature_group, *kind;
+    std::uint8_t* temperature_group;
 };
 
 // Purpose        orders the atoms within superclusters, and moves all data of an atom to its slot
-// Work           by a warp per supercluster: three sorts of 64 keys (a coordinate and the place before), then a gather.
-//                Atoms that come last have the highest keys
+// Work           by a warp per supercluster: three sorts of 64 keys (a coordinate and the place before), then a gather
 // Reads/Writes   sorted atoms, exchange buffer, table / all per-slot data but forces, slot_of_global
 // Orders         no memory accesses; the order of the stream suffices
 // Requires       no supercluster on both sides of a face of the (unrolled) box; columns and the order in z ensure this
-// Cost           67 bytes an atom twice, about 300 instructions a warp
+// Cost           66 bytes an atom twice, about 300 instructions a warp
 constexpr int place_warps = 4;
 template <class N>
 __global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrace tracing, PlaceArguments<N> a)
@@ -374,15 +356,10 @@ __global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrac
         Vec3<std::uint32_t> at{~0u, ~0u, ~0u};
         if (k < atoms)
         {
-            const std::int32_t global = global_of(a.by_column[begin + k]);
+            const auto global = static_cast<std::int32_t>(a.by_column[begin + k]);
             source[warp][k] = global;
             at = leading(a.exchange_buffer.x[global]);
             for (int d = 0; d < 3; ++d) { at[d] = a.exchange_buffer.cell.unrolled(d, at[d]); }
-            if (a.kind_of_global != nullptr)
-            {
-                const std::uint32_t last = comes_last(a.kind_of_global[global]) ? 0x80000000u : 0;
-                for (int d = 0; d < 3; ++d) { at[d] = last | at[d] >> 1; }
-            }
         }
         for (int d = 0; d < 3; ++d) { coordinate[warp][d][k] = at[d]; }
     }
@@ -416,7 +393,6 @@ __global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrac
         a.v[slot] = real && is_home ? a.exchange_buffer.v[global] : VelocityMass<N>{};
         a.lj_type[slot] = real ? a.lj_type_of_global[global] : 0;
         a.temperature_group[slot] = real ? a.temperature_group_of_global[global] : 0;
-        a.kind[slot] = real ? kind_of(a.kind_of_global, global) & pair_kind::any : 0;
         a.global_of_slot[slot] = global;
         if (real) { a.slot_of_global[global] = slot; }
     }
@@ -462,15 +438,13 @@ void take_atoms(GpuQueue& queue, const GpuExchangeBuffer<N>& exchange_buffer, co
                            state.zone_of_supercluster.data(),
                            scratch.first_atom.data(),
                            state.scalars.data()};
-    const std::uint8_t* const kinds = table.pair_kind.size() == 0 ? nullptr : table.pair_kind.data();
-    launch(queue, Phase::Reorder, fill_columns, fill_shape, cut, exchange_buffer, kinds, atoms, scratch.taken.data(),
+    launch(queue, Phase::Reorder, fill_columns, fill_shape, cut, exchange_buffer, atoms, scratch.taken.data(),
            scratch.place.data(), scratch.by_column.data());
     launch(queue, Phase::Reorder, sort_columns_kernel, {state.columns.count, sort_threads}, scratch.column_begin.data(),
            scratch.in_column.data(), scratch.by_column.data(), scratch.by_bucket.data());
     const PlaceArguments<N> arguments{exchange_buffer,
                                       table.lj_type.data(),
                                       table.temperature_group.data(),
-                                      kinds,
                                       scratch.by_column.data(),
                                       scratch.first_atom.data(),
                                       state.zone_of_supercluster.data(),
@@ -480,8 +454,7 @@ void take_atoms(GpuQueue& queue, const GpuExchangeBuffer<N>& exchange_buffer, co
                                       state.lj_type.data(),
                                       state.global_of_slot.data(),
                                       state.slot_of_global.data(),
-                                      state.temperature_group.data(),
-                                      state.pair_kind.data()};
+                                      state.temperature_group.data()};
     launch(queue, Phase::Reorder, place_atoms_kernel<N>, one_thread_each(state.superclusters() * 32, 32 * place_warps),
            arguments);
 }

@@ -7,9 +7,6 @@
 // atoms form a supercluster, about a cube. A warp halves it in y, x and z, so every cluster of 8 is compact. Superclusters
 // share no atoms, so the last clusters of a column may be fillers. A lone rank takes all atoms by the same code.
 //
-// Atoms that come last (model/pair_kinds.hpp) are behind the others of their column, from the top of the box downwards. They
-// have superclusters of their own but for one a column, in which they are behind the others as well.
-//
 // Cost: two reads of a byte of every atom of the system, a sort of some hundred atoms a block and one gather of all data
 // of an atom. There is no copy to the host, and no allocation after the first call, so that it can be part of a graph.
 #pragma once
@@ -26,8 +23,7 @@ struct alignas(8) ColumnPlace
 {
     std::int32_t column, place;
 };
-// An atom as the key by which its column is sorted. The highest bit: whether it comes last (model/pair_kinds.hpp). The next
-// 32 bits: unrolled z, inverted for atoms that come last, so that consecutive atoms are close. The rest: the global number.
+// An atom as the key by which its column is sorted: unrolled z in the upper half, global number in the lower half.
 using ColumnAtom = unsigned long long;
 
 // The memory that take_atoms() needs besides the state. Keep it from call to call.
@@ -43,9 +39,9 @@ struct TakeScratch
 
 // Fills every per-slot and per-supercluster array except state.f with the atoms marked on the exchange buffer, in cluster
 // order: zone by zone, home first. Clears the marks. state.f must be zero, or have been read. Data that depend on slots
-// (pair list, bonded terms) must be resolved anew. The order depends on positions and kinds alone. Raises gpu_flag_slot_overflow
-// if there are more atoms than reserve_slots() has planned for. Raises gpu_flag_ambiguous if an atom is farther from its owner's
-// cell than allowed, or if the box has shrunk so that atoms of more cells ahead would be needed.
+// (pair list, bonded terms) must be resolved anew. The order depends on positions alone. Raises gpu_flag_slot_overflow if
+// there are more atoms than reserve_slots() has planned for. Raises gpu_flag_ambiguous if an atom is farther from its
+// owner's cell than allowed, or if the box has shrunk so that atoms of more cells ahead would be needed.
 template <class N>
 void take_atoms(GpuQueue& queue, const GpuExchangeBuffer<N>& exchange_buffer, const GpuAtomTable& table, TakeScratch& scratch,
                 GpuState<N>& state);

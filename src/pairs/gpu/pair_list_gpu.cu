@@ -29,11 +29,9 @@ struct SearchInput
     const std::int32_t* first_supercluster;
     const std::uint8_t* zone_of_supercluster;
     const std::int32_t *global_of_slot, *slot_of_global;
-    const std::uint8_t* kind_of_slot;
     const std::int32_t *exclusion_start, *excluded, *exclusion_row, *molecule_first;
     float cutoff;
 
-    __device__ static bool may_interact(const AtomBounds& a, const AtomBounds& b) { return (a.pair_kinds & b.pair_kinds) != 0; }
     // Returns true if pairs between these two zones are in this list.
     __device__ bool takes(int a, int b) const
     {
@@ -112,11 +110,10 @@ constexpr int search_parts = search_threads / supercluster_size;
 template <bool lone>
 __device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, const ExclusionRange& range, SearchShared& s)
 {
-    const std::uint8_t kind = in.kind_of_slot[supercluster * supercluster_size + i];
     for (std::int32_t e = range.begin + static_cast<int>(threadIdx.x) / supercluster_size; e < range.end; e += search_parts)
     {
         const std::int32_t partner = in.slot_of_global[range.first + in.excluded[e]];
-        if (partner < 0 || (in.kind_of_slot[partner] & kind) == 0) { continue; }
+        if (partner < 0) { continue; }
         const int other = partner / supercluster_size;
         if (!lone && !in.takes(in.zone_of_supercluster[supercluster], in.zone_of_supercluster[other])) { continue; }
         int mask_row = partner % supercluster_size / cluster_size;
@@ -211,8 +208,8 @@ __device__ void find_candidates(const SearchInput& in, int supercluster, const A
                 }
                 const int t = from_lane(begin - before, of) + place;
                 if (place >= all) { continue; }
-                if (t != supercluster && (!in.is_i<lone>(supercluster, t) || !in.may_interact(own, in.superclusters[t]) ||
-                                          gap2<lone>(in.cell, own, in.superclusters[t], nm, in.cutoff) >= cutoff2))
+                if (t != supercluster &&
+                    (!in.is_i<lone>(supercluster, t) || gap2<lone>(in.cell, own, in.superclusters[t], nm, in.cutoff) >= cutoff2))
                 {
                     continue;
                 }
@@ -236,7 +233,6 @@ __device__ void list_cluster(const SearchInput& in, int supercluster, const Atom
     std::uint32_t bits = 0;
     for (int c = 0; c < clusters_per_supercluster; ++c)
     {
-        if (!in.may_interact(s.i_cluster[c], bounds)) { continue; }
         if (gap2<lone>(in.cell, s.i_cluster[c], bounds, nm, in.cutoff) >= cutoff2) { continue; }
         bits |= 1u << c;
         if (!lone && in.part == PairPart::Nonlocal && are_ambiguous(in.cell, s.i_cluster[c], bounds, nm, in.cutoff))
@@ -411,7 +407,6 @@ void build_pair_list(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell, c
                          state.zone_of_supercluster.data(),
                          state.global_of_slot.data(),
                          state.slot_of_global.data(),
-                         state.pair_kind.data(),
                          exclusions.start.data(),
                          exclusions.excluded.data(),
                          exclusions.row.data(),

@@ -7,9 +7,6 @@
 // halo atoms i is always b. The few entries with excluded pairs, or with pairs within one supercluster,
 // come first in their row. They have a mask for each lane, which says which of the lane's pairs interact.
 //
-// Two clusters make no tile if no atom of one interacts with an atom of the other (model/pair_kinds.hpp). An excluded pair that
-// would not interact anyway needs no mask.
-//
 // With several ranks a rank has two lists. The *local* list has the pairs among its
 // home atoms, which wait for no other rank. The *nonlocal* list has all its other pairs
 // (state/gpu/cell.hpp). In divided dimensions distances are those of the unrolled box.
@@ -32,12 +29,10 @@ inline constexpr int masks_per_entry = 32; // one for each lane
 
 // A bounding box of some atoms, with edges parallel to those of the periodic box. x, y, z is its middle, as leading bits of
 // positions. half_x, half_y, half_z is half its size along the edges, over the diagonal, nm; negative if it has no atoms.
-// pair_kinds: the bits that any of its atoms has (model/pair_kinds.hpp).
 struct alignas(16) AtomBounds
 {
     std::uint32_t x, y, z;
     float half_x, half_y, half_z;
-    std::uint32_t pair_kinds;
 };
 
 // An entry of a row: the j cluster in the upper 24 bits, and a bit for each i cluster in the lower 8 bits.

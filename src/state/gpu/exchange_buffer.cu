@@ -4,12 +4,9 @@
 #include "base/error.hpp"
 #include "device/gpu/block_trace.cuh"
 #include "device/gpu/launch.cuh"
-#include "model/pair_kinds.hpp"
 #include "state/gpu/home_atoms.cuh"
 #include "state/gpu/zones.cuh"
 #include "trace/phases.hpp"
-
-#include <algorithm>
 
 namespace parhelion {
 
@@ -115,29 +112,25 @@ GpuAtomTable make_atom_table(GpuQueue& queue, const ParticleState<N>& whole, con
 {
     const std::size_t atoms = whole.slot_of_global.size();
     std::vector<std::int32_t> lj_type(atoms), reference(atoms);
-    std::vector<std::uint8_t> temperature_group(atoms), kind(atoms);
+    std::vector<std::uint8_t> temperature_group(atoms);
     for (std::size_t g = 0; g < atoms; ++g)
     {
         lj_type[g] = whole.lj_type[slot_of(whole, g)];
         temperature_group[g] = whole.temperature_group[slot_of(whole, g)];
     }
-    const std::vector<std::vector<std::uint8_t>> kinds = pair_kind::find_pair_kinds(topology);
     std::size_t g = 0;
     for (const MoleculeBlock& block : topology.blocks)
     {
-        const auto type = static_cast<std::size_t>(block.type);
-        const std::vector<std::int32_t>& of_atom = groups.molecule_types[type].reference_of_atom;
+        const std::vector<std::int32_t>& of_atom = groups.molecule_types[static_cast<std::size_t>(block.type)].reference_of_atom;
         for (std::int64_t copy = 0; copy < block.count; ++copy)
         {
             const auto first = static_cast<std::int32_t>(g);
-            std::ranges::copy(kinds[type], kind.begin() + first);
             for (const std::int32_t local : of_atom) { reference[g++] = first + local; }
         }
     }
     GpuAtomTable table;
     table.lj_type.upload(queue, lj_type), table.temperature_group.upload(queue, temperature_group);
     table.reference.upload(queue, reference);
-    if (!std::ranges::all_of(kind, [](std::uint8_t k) { return k == pair_kind::any; })) { table.pair_kind.upload(queue, kind); }
     queue.synchronize();
     return table;
 }

@@ -40,7 +40,6 @@ struct GpuAtomTable
 {
     DeviceBuffer<std::int32_t> lj_type;
     DeviceBuffer<std::uint8_t> temperature_group;
-    DeviceBuffer<std::uint8_t> pair_kind; // model/pair_kinds.hpp; empty: pair_kind::any
     DeviceBuffer<std::int32_t> reference; // reference atom of its update group, whose position determines the owner
 };
 

@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "device/gpu/launch.cuh"
-#include "model/pair_kinds.hpp"
 #include "state/rank_slots.hpp"
 
 namespace parhelion {
@@ -15,8 +14,7 @@ void resize(GpuState<N>& state, std::size_t globals)
 {
     const std::size_t n = state.slots;
     state.xq.resize(n), state.v.resize(n), state.f.resize(n);
-    state.lj_type.resize(n), state.temperature_group.resize(n), state.pair_kind.resize(n);
-    state.global_of_slot.resize(n);
+    state.lj_type.resize(n), state.temperature_group.resize(n), state.global_of_slot.resize(n);
     state.slot_of_global.resize(globals);
     state.first_supercluster.resize(static_cast<std::size_t>(state.columns.count) + 1);
     state.zone_of_supercluster.resize(state.superclusters());
@@ -27,10 +25,10 @@ void resize(GpuState<N>& state, std::size_t globals)
 
 template <class N>
 void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Box<double>& box, std::size_t atoms, double density_factor,
-                   GpuState<N>& state, std::size_t last)
+                   GpuState<N>& state)
 {
     PARHELION_EXPECTS(cell.zones() < 256);
-    const RankSlots planned = plan_slots(cell, box, atoms, density_factor, queue.shared_bytes_of_block(), last);
+    const RankSlots planned = plan_slots(cell, box, atoms, density_factor, queue.shared_bytes_of_block());
     state.atoms = planned.atoms, state.slots = planned.slots, state.columns = planned.columns;
     state.is_tilted = !box.is_rectangular();
     resize(state, atoms);
@@ -39,7 +37,6 @@ void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Box<double>& box,
     scalars.set_box<N>(box);
     state.scalars.upload(queue, {&scalars, 1});
     state.global_of_slot.upload(queue, std::vector<std::int32_t>(state.slots, -1));
-    state.pair_kind.upload(queue, std::vector<std::uint8_t>(state.slots, pair_kind::any));
     state.first_supercluster.clear(queue), state.zone_of_supercluster.clear(queue);
     state.f.clear(queue), state.energies.clear(queue);
     queue.synchronize();
@@ -99,8 +96,7 @@ void download(GpuQueue& queue, const GpuState<N>& from, ParticleState<N>& to)
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
-    template void reserve_slots<N>(GpuQueue&, const GpuCell&, const Box<double>&, std::size_t, double, GpuState<N>&,             \
-                                   std::size_t);                                                                                 \
+    template void reserve_slots<N>(GpuQueue&, const GpuCell&, const Box<double>&, std::size_t, double, GpuState<N>&);            \
     template void upload<N>(GpuQueue&, const ParticleState<N>&, GpuState<N>&);                                                   \
     template void download<N>(GpuQueue&, const GpuState<N>&, ParticleState<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

@@ -11,7 +11,7 @@
 //
 // DeviceScalars, in device memory, holds the values that change while graphs replay: box, step and flags.
 //
-// Cost: 58 bytes per slot in Mixed, and 4 per atom of the system.
+// Cost: 57 bytes per slot in Mixed, and 4 per atom of the system.
 #pragma once
 
 #include "base/box.hpp"
@@ -96,7 +96,6 @@ struct GpuState
     DeviceBuffer<ForceSlot<N>> f;    // force sums of this evaluation; they must be zero when it starts
     DeviceBuffer<std::int32_t> lj_type;
     DeviceBuffer<std::uint8_t> temperature_group;
-    DeviceBuffer<std::uint8_t> pair_kind;      // the bits of pair_kind::any (model/pair_kinds.hpp); 0 for fillers of take_atoms()
     DeviceBuffer<std::int32_t> global_of_slot; // -1: filler
 
     DeviceBuffer<std::int32_t> slot_of_global; // length: atoms of the whole system; -1: not on this rank
@@ -113,11 +112,10 @@ struct GpuState
 
 // Reserves slots for `density_factor` times the atoms that a rank's cell and halo have at the mean density
 // of `atoms` atoms in the box (nm). The slots are empty until take_atoms(). Call it again with a larger
-// factor after gpu_flag_slot_overflow. `last`: as for plan_slots(). Sets forces, energies, step and flags to zero. Waits for
-// the GPU.
+// factor after gpu_flag_slot_overflow. Sets forces, energies, step and flags to zero. Waits for the GPU.
 template <class N>
 void reserve_slots(GpuQueue& queue, const GpuCell& cell, const Box<double>& box, std::size_t atoms, double density_factor,
-                   GpuState<N>& state, std::size_t last = 0);
+                   GpuState<N>& state);
 
 // Copies the atoms of a lone rank, its box and velocities to the GPU, by global number, with fillers at the end. Sets forces,
 // energies, step and flags to zero. Call reorder() before listing pairs. For tests and benchmarks. Waits for the GPU.
