@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the tests of a ctest run whose entries are whole programs: passed, failed and skipped, by entry and in all.
+"""Counts the tests of a ctest run whose entries are whole programs: passed, failed and skipped, by entry and in all. Names the longest.
 
 Usage: count_tests.py BUILD     reads BUILD/Testing/Temporary/LastTest.log, or what a run that was cut has left of it; the exit
 code then is 1.
@@ -13,6 +13,7 @@ from pathlib import Path
 COUNTS = re.compile(r"^\S+: (\d+ passed, \d+ failed, \d+ skipped)$|"  # tests/support/test_main.cpp
                     r"^((?:\d+ (?:passed|failed|skipped|errors?|warnings?|deselected)(?:, )?)+) in [\d.]+s", re.M)  # pytest
 ENTRY = re.compile(r"^\d+/\d+ Testing: (.*)\n", re.M)
+LONG = re.compile(r"^long test: ([\d.]+) s (\S+)$", re.M)  # tests/support/test_main.cpp
 SECONDS = re.compile(r"^Test time = +([\d.]+) sec$", re.M)
 
 
@@ -32,6 +33,11 @@ def main():
         else:  # a program that crashed, or was stopped at its time-out
             uncounted += 1
             print(f"{seconds}{name}: ended without a count")
+    longest = sorted(((float(seconds), test) for seconds, test in LONG.findall(text)), reverse=True)[:20]
+    if longest:
+        print("The longest tests:")
+    for seconds, test in longest:
+        print(f"{seconds:6.1f} s  {test}")
     print(as_text(totals) + (f", {uncounted} {'entry' if uncounted == 1 else 'entries'} ended without a count" if uncounted else ""))
     if was_cut:
         print(f"The run was cut: {len(entries) // 2} entries are here, others did not end.")

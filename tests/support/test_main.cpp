@@ -19,6 +19,29 @@ extern "C" const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() { return "race:parhelion::TcpTransport::Stream::flush\n"; }
 #endif
 
+namespace {
+
+// tools/count_tests.py reads these lines.
+void print_long_tests(const ::testing::UnitTest& tests)
+{
+    constexpr ::testing::TimeInMillis is_long = 3000;
+    for (int s = 0; s < tests.total_test_suite_count(); ++s)
+    {
+        const ::testing::TestSuite& suite = *tests.GetTestSuite(s);
+        for (int t = 0; t < suite.total_test_count(); ++t)
+        {
+            const ::testing::TestInfo& test = *suite.GetTestInfo(t);
+            const ::testing::TimeInMillis ms = test.result()->elapsed_time();
+            if (ms >= is_long)
+            {
+                std::printf("long test: %.1f s %s.%s\n", static_cast<double>(ms) / 1000, suite.name(), test.name());
+            }
+        }
+    }
+}
+
+} // namespace
+
 int main(int argc, char** argv)
 {
     ::testing::InitGoogleMock(&argc, argv);
@@ -33,6 +56,7 @@ int main(int argc, char** argv)
     }
     const int passed = tests.successful_test_count();
     const int left = parhelion::test::count_left_out(tests), skipped = tests.skipped_test_count() - left;
+    print_long_tests(tests);
     // tools/count_tests.py reads this line.
     std::printf("%s: %d passed, %d failed, %d skipped\n", std::filesystem::path(argv[0]).filename().c_str(), passed,
                 tests.failed_test_count(), skipped);
