@@ -249,10 +249,6 @@ void refuse_more_than(int there, const SimulationOptions& options, const HostGpu
 std::string_view only_on_cpus(const RunParameters& parameters)
 {
     if (parameters.com_mode == ComMode::LinearWithDisplacement) { return "comm-mode = linear-acceleration-correction"; }
-    if (parameters.has_lj_mesh && parameters.lj_mesh_rule != LjMeshRule::Geometric)
-    {
-        return "lj-pme-comb-rule = Lorentz-Berthelot";
-    }
     return parameters.shear_compressibility != Vec3<double>{} ? "a box that pressure shears" : "";
 }
 
@@ -316,10 +312,11 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, co
     const int there = static_cast<int>(usable_together(host).size());
     PARHELION_EXPECTS(there >= 1);
     refuse_more_than(there, options, host);
-    if (size.is_of_one_gpu && std::max(options.gpus, options.ranks_asked_for()) > 1)
+    if (size.has_lj_mesh && options.mesh_ranks > 0)
     {
         throw InputError("E263", {},
-                         "vdwtype = PME runs on one GPU, or on ranks on CPUs. Use --gpus 1 and no --ranks, or --device cpu.");
+                         "vdwtype = PME does not go with --pme dedicated on GPUs: mesh ranks get no strengths of dispersion. Use "
+                         "--pme shared, bricks or gathered, or --device cpu.");
     }
     const auto use = [&](int gpus, const CellGrid& grid, const std::string& remark) {
         return GpuChoice{devices_of(host, joined(host, static_cast<std::size_t>(gpus))), grid, remark};
@@ -350,7 +347,7 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, co
         return use(fit.gpus, fit.grid, fit.remark);
     }
     const Wish wish =
-        size.is_of_one_gpu ? Wish{1, "one GPU for vdwtype = PME"} : wish_for(options, host, there, size, time_links);
+        size.has_lj_mesh ? Wish{1, "one GPU for vdwtype = PME, unless --gpus says otherwise"} : wish_for(options, host, there, size, time_links);
     Fit fit = most_that_fit(wish.gpus, there, box, criteria, size.mesh_points > 0 ? Cells::SlabsAlongX : Cells::Any);
     if (fit.gpus == wish.gpus) { fit.remark = wish.remark; }
     append(fit.remark, "; ", why_left_out(host));

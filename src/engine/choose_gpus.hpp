@@ -45,7 +45,7 @@ struct StepSize
     std::int64_t atoms;
     std::int64_t mesh_points = 0;    // points of PME's grid; 0: no mesh. Predictions assume the default number per atom
     bool mesh_prefers_slabs = false; // true if cells should be slabs along x, so that `shared`, the fastest mesh method, works
-    bool is_of_one_gpu = false;      // true with LJ-PME, whose meshes several GPUs cannot share
+    bool has_lj_mesh = false;        // with LJ-PME, of which the cost on several GPUs was not measured
 };
 
 // Returns the predicted time of a step, us, on GPUs `speed` times as fast as an H200. `link` is the slowest link between

@@ -111,8 +111,7 @@ const std::vector<Rule>& rules()
          [](const OptionFacts& f) { return f.placement.device == Device::Cpu && f.placement.gpus > 0; }},
         {"E003",
          {"--gpus", "--device", input},
-         "LJ-PME by Lorentz-Berthelot, boxes that pressure shears and comm-mode = linear-acceleration-correction "
-         "run on CPUs",
+         "boxes that pressure shears and comm-mode = linear-acceleration-correction run on CPUs",
          "Use --device cpu (or auto) and leave --gpus out.",
          [](const OptionFacts& f) { return wants_gpus(f) && !f.only_on_cpus.empty(); }},
         {"E008",

@@ -433,25 +433,24 @@ TEST(GpuChoice, takes_no_gpu_for_a_box_that_pressure_shears)
                 HasSubstr("--gpus 2, a box that pressure shears: "));
 }
 
-TEST(GpuChoice, takes_one_gpu_for_lj_pme_and_none_for_its_rule_of_lorentz_and_berthelot)
+TEST(GpuChoice, takes_one_gpu_for_lj_pme_by_itself_and_as_many_as_asked)
 {
     RunParameters run;
     run.coulomb = CoulombKind::Pme, run.has_lj_mesh = true;
     EXPECT_EQ(only_on_cpus(run), "");
-    const StepSize size{.atoms = 10'000'000, .mesh_points = 10'000'000, .is_of_one_gpu = true};
+    const StepSize size{.atoms = 10'000'000, .mesh_points = 10'000'000, .has_lj_mesh = true};
     const auto choose = [&](const SimulationOptions& options) {
         return choose_gpus(options, host_of_h200(4), size, large_box, criteria, timed(nvlink));
     };
     EXPECT_EQ(choose(by_itself).gpus(), 1);
     SimulationOptions options = by_itself;
-    options.gpus = 1;
-    EXPECT_EQ(choose(options).gpus(), 1);
-    options.gpus = 2;
-    EXPECT_THAT(refusal([&] { choose(options); }), HasSubstr("runs on one GPU"));
-    options.gpus = 0, options.ranks = 2;
-    EXPECT_THAT(refusal([&] { choose(options); }), HasSubstr("--gpus 1 and no --ranks"));
-    run.lj_mesh_rule = LjMeshRule::LorentzBerthelot;
-    EXPECT_THAT(std::string(only_on_cpus(run)), HasSubstr("Lorentz-Berthelot"));
+    for (const int gpus : {1, 2, 4})
+    {
+        options.gpus = gpus;
+        EXPECT_EQ(choose(options).gpus(), gpus);
+    }
+    options.gpus = 0, options.ranks = 3, options.mesh_ranks = 1;
+    EXPECT_THAT(refusal([&] { choose(options); }), HasSubstr("does not go with --pme dedicated"));
 }
 
 TEST(GpuChoice, refuses_more_gpus_than_can_be_used_together_and_says_why)

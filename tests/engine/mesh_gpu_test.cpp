@@ -103,7 +103,11 @@ TEST_P(FewAtomsWithPme, take_the_steps_of_the_cpu_with_lj_pme)
     const auto [precision, summation] = GetParam();
     Refdata data = few_atoms();
     data.parameters.has_lj_mesh = true;
-    expect_steps_of_the_cpu(data, precision, summation);
+    for (const LjMeshRule rule : {LjMeshRule::LorentzBerthelot, LjMeshRule::Geometric})
+    {
+        data.parameters.lj_mesh_rule = rule;
+        expect_steps_of_the_cpu(data, precision, summation);
+    }
     data.parameters.multiple_time_steps = true, data.parameters.mesh_factor = 3;
     data.parameters.f_out = 2;
     expect_steps_of_the_cpu(data, precision, summation);
@@ -199,6 +203,37 @@ TEST_P(MeshOnGpuRanks, computes_the_bits_of_a_lone_rank_in_reproducible_mode)
         EXPECT_EQ(point.observables.forces.energy, one.observables.forces.energy);
         EXPECT_TRUE(point.observables.virial == one.observables.virial);
     }
+}
+
+// Both rules: one more mesh, or as many as the atoms have types with dispersion. Then steps with a barostat.
+TEST_P(MeshOnGpuRanks, computes_the_bits_of_a_lone_rank_with_lj_pme)
+{
+    Refdata data = few_atoms(GetParam().grid);
+    data.parameters.has_lj_mesh = true;
+    const SimulationOptions one = lone(Precision::Mixed, Summation::Reproducible),
+                            ranks = several(Precision::Mixed, Summation::Reproducible);
+    if (GetParam().method == MeshMethod::Dedicated)
+    {
+        EXPECT_THROW(Simulation(data.system, data.parameters, ranks), InputError);
+        return;
+    }
+    for (const LjMeshRule rule : {LjMeshRule::LorentzBerthelot, LjMeshRule::Geometric})
+    {
+        data.parameters.lj_mesh_rule = rule;
+        const SinglePoint expected = Simulation(data.system, data.parameters, one).evaluate();
+        const SinglePoint point = Simulation(data.system, data.parameters, ranks).evaluate();
+        EXPECT_LT(expected.observables.forces[EnergyTerm::LjReciprocal], -1);
+        EXPECT_TRUE(point.forces == expected.forces);
+        EXPECT_EQ(point.observables.forces.energy, expected.observables.forces.energy);
+        EXPECT_TRUE(point.observables.virial == expected.observables.virial);
+    }
+    Observer nobody;
+    Simulation a(data.system, data.parameters, one), b(data.system, data.parameters, ranks);
+    for (Simulation* const simulation : {&a, &b}) { simulation->run(5, nobody, never); }
+    EXPECT_NE(a.frame().box, data.system.box) << "no barostat acted";
+    EXPECT_EQ(b.frame().box, a.frame().box);
+    EXPECT_TRUE(b.frame().x == a.frame().x);
+    EXPECT_TRUE(b.frame().v == a.frame().v);
 }
 
 // With thermostat and barostat, and from a checkpoint on, by the same ranks and by a lone one.

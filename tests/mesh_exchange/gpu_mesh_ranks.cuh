@@ -120,7 +120,7 @@ public:
         for (int rank = 0; rank < layout.ranks; ++rank) { devices.push_back(rank * layout.gpus / layout.ranks); }
         world_ = std::make_unique<GpuWorld>(devices, options);
         // Room for more superclusters than anybody has.
-        memory_ = std::make_unique<GpuMeshMemory>(make_gpu_mesh_memory<N>(*world_, setup, system_.x.size() * supercluster_size));
+        memory_ = make_gpu_mesh_memory<N>(*world_, setup, system_.x.size() * supercluster_size);
         const std::vector<GpuCell> cells(
             static_cast<std::size_t>(layout.ranks)); // nobody looks at them: all atoms are everywhere
         for (int rank = 0; rank < layout.ranks; ++rank)
@@ -251,7 +251,7 @@ private:
         r->at_start.upload(lane.queue, xq), r->atom_of_slot.upload(lane.queue, atom_of_slot);
         r->step.resize(1), r->sums.resize(mesh_patterns * system_.x.size());
         r->step.clear(lane.queue), r->sums.clear(lane.queue);
-        r->mesh = make_gpu_mesh<N>(lane.queue, *memory_, cells, rank);
+        r->mesh = make_gpu_mesh<N>(lane.queue, memory_, cells, rank);
         r->mesh->after_repartition(lane.queue, r->state);
         lane.queue.synchronize();
         lane.ranks.push_back(std::move(r));
@@ -315,7 +315,7 @@ private:
     MeshLayout layout_;
     System system_;
     std::unique_ptr<GpuWorld> world_;
-    std::unique_ptr<GpuMeshMemory> memory_;
+    std::vector<GpuMeshMemory> memory_;
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::vector<ForceSlot<N>> expected_; // [pattern][atom]
     std::int64_t times_ = 0;

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <chrono>
+#include <numeric>
 #include <random>
 
 using namespace parhelion;
@@ -191,14 +192,26 @@ TEST_F(GpuSlabLimitsTest, raise_the_flag_exactly_where_an_owner_of_a_plane_lacks
         state.slots = supercluster_size;
         state.xq.upload(queue, before);
         state.zone_of_supercluster.upload(queue, std::vector<std::uint8_t>{0});
+        std::vector<std::int32_t> global(supercluster_size, -1); // fillers, but for the atoms that stay within bounds if is_kept
+        std::iota(global.begin(), global.begin() + 7, 0);
+        state.global_of_slot.upload(queue, global);
+        const auto flags_of = [&](MeshAtoms which, GpuSlabLimits<N>& limits) {
+            state.scalars.upload(queue, {&scalars, 1});
+            limits.check(queue, state, which);
+            return state.scalars.to_vector(queue)[0].flags;
+        };
         state.scalars.upload(queue, {&scalars, 1});
         GpuSlabLimits<N> limits(queue, cut, cells, rank);
         limits.follow(queue, state);
         queue.synchronize();
         state.xq.upload(queue, after);
-        limits.check(queue, state);
-        const std::uint32_t flags = state.scalars.to_vector(queue)[0].flags;
-        EXPECT_EQ(flags, is_kept ? 0u : std::uint32_t{gpu_flag_mesh_strayed}) << n << ": " << ranks << " ranks, " << points;
+        const std::uint32_t expected = is_kept ? 0u : std::uint32_t{gpu_flag_mesh_strayed};
+        SCOPED_TRACE(testing::Message() << n << ": " << ranks << " ranks, " << points);
+        EXPECT_EQ(flags_of(MeshAtoms::Charged, limits), expected);
+        for (PositionCharge<N>& atom : after) { atom.charge = 0; }
+        state.xq.upload(queue, after);
+        EXPECT_EQ(flags_of(MeshAtoms::Charged, limits), 0u);
+        EXPECT_EQ(flags_of(MeshAtoms::All, limits), expected);
         (is_kept ? kept : broken) += 1;
     }
     EXPECT_GT(kept, 50);

@@ -101,7 +101,7 @@ StepSize step_size(const RunSetup& setup, const SimulationOptions& options, doub
             .mesh_points = mesh.all_points(),
             .mesh_prefers_slabs = mesh.order > 0 && options.pme == MeshMethod::Auto &&
                                   slabs_can_share(mesh, mesh_cells(setup, {}, 0, cutoff, overhang)),
-            .is_of_one_gpu = !setup.mesh.dispersion.empty()};
+            .has_lj_mesh = !setup.mesh.dispersion.empty()};
 }
 
 template <class N>
@@ -124,7 +124,6 @@ GpuLayout<N>::GpuLayout(Rank<N>& start, const RunSetup& setup, const ListPlan& l
     mesh_setup_ = make_mesh_setup(setup.mesh.parameters, options.pme,
                                   mesh_cells(setup, grid_, mesh_ranks_, list_plan.cutoff, cells_[0].overhang.x));
     mesh_setup_.dispersion = setup.mesh.dispersion;
-    PARHELION_EXPECTS(mesh_setup_.dispersion.empty() || grid_.ranks() + mesh_ranks_ == 1);
     gpus_of_all_ = options.has_gpu_of_process() ? grid_.ranks() + mesh_ranks_ : choice.gpus();
     make_ranks(start, choice, records);
     density_factor_ = grid_.ranks() == 1 ? 1 : first_density_factor;
@@ -401,8 +400,8 @@ void GpuLayout<N>::make_meshes()
 {
     if (mesh_setup_.parameters.order == 0) { return; }
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
-        r.mesh = mesh_memory_ ? make_gpu_mesh<N>(gpu.queue, *mesh_memory_, cells_, r.rank)
-                              : make_lone_gpu_mesh<N>(gpu.queue, mesh_setup_);
+        r.mesh = ranks() > 1 ? make_gpu_mesh<N>(gpu.queue, mesh_memory_, cells_, r.rank)
+                             : make_lone_gpu_mesh<N>(gpu.queue, mesh_setup_);
     });
 }
 
@@ -456,9 +455,9 @@ Growth GpuLayout<N>::grow(std::uint32_t flags)
         release_halos(); // frees memory before larger arrays are allocated
         reserve(density_factor_growth * density_factor_);
         make_halos();
-        if (mesh_memory_ && mesh_memory_->visits)
+        if (!mesh_memory_.empty() && mesh_memory_.front().visits)
         {
-            make_room_for_visits<N>(*mesh_memory_, slots);
+            make_room_for_visits<N>(mesh_memory_.front(), slots);
             make_meshes();
         }
         processes_.meet();

@@ -55,7 +55,7 @@ public:
     // that miss no pair may be built at any time without changing results.
     bool may_need_newer_lists() const
     {
-        return lists_miss_nothing<N> || (mesh_memory_ && mesh_setup_.method == MeshMethod::Shared);
+        return lists_miss_nothing<N> || (!mesh_memory_.empty() && mesh_setup_.method == MeshMethod::Shared);
     }
     // Returns true if pairs find their nearest image in a box of any height; false: only until Box::is_low().
     bool looks_for_images() const { return looks_for_images_; }
@@ -124,7 +124,7 @@ private:
     DeviceBuffer<GpuExchangeBuffer<N>> exchange_buffers_here_;
     GpuHaloMemory halo_memory_;
     MeshSetup mesh_setup_;
-    std::optional<GpuMeshMemory> mesh_memory_; // only for several ranks with PME
+    std::vector<GpuMeshMemory> mesh_memory_; // of each mesh; only for several ranks with PME
     Vec3<typename N::ForceSum>* framed_forces_ = nullptr;
 };
 

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mesh_exchange/gpu/mesh_memory.hpp"
 
+#include "base/error.hpp"
 #include "interactions/mesh/mesh_kernels.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <numeric>
+#include <utility>
 
 namespace parhelion {
 
 namespace {
 
-// An exchange of a method: its label, the slots per channel, and the bytes of a message.
+// An exchange of a method: what it carries, the slots per channel, and the bytes of a message.
 struct Exchange
 {
     using Bytes = std::size_t (*)(const MeshCut& cut, std::size_t source, std::size_t destination);
 
-    const char* label;
+    const char* content;
     std::optional<GpuPeerEnds> GpuMeshMemory::*ends;
     int depth;
     Bytes bytes;
@@ -40,16 +43,16 @@ std::vector<Exchange> exchanges_of(MeshMethod method)
     using Real = typename N::Real;
     using Message = ChargeMessage<mesh::ChargeSum<N>>;
     // If each exchange of charges follows another one of charges directly, two slots are needed.
-    const Exchange charges{"mesh charges", &GpuMeshMemory::charges, method == MeshMethod::Gathered ? 2 : 1,
+    const Exchange charges{"charges", &GpuMeshMemory::charges, method == MeshMethod::Gathered ? 2 : 1,
                            [](const MeshCut& cut, std::size_t, std::size_t owner) {
                                return Message::bytes(rows_of_planes(cut, owner), row_of(cut));
                            }};
-    const Exchange there{"mesh spectrum there", &GpuMeshMemory::there, 1, spectrum_bytes<Real>};
-    const Exchange back{"mesh spectrum back", &GpuMeshMemory::back, 1,
+    const Exchange there{"spectrum there", &GpuMeshMemory::there, 1, spectrum_bytes<Real>};
+    const Exchange back{"spectrum back", &GpuMeshMemory::back, 1,
                         [](const MeshCut& cut, std::size_t source, std::size_t destination) {
                             return spectrum_bytes<Real>(cut, destination, source);
                         }};
-    const Exchange potentials{"mesh potentials", &GpuMeshMemory::potentials, 1,
+    const Exchange potentials{"potentials", &GpuMeshMemory::potentials, 1,
                               [](const MeshCut& cut, std::size_t owner, std::size_t) {
                                   return rows_of_planes(cut, owner) * row_of(cut) * sizeof(Real);
                               }};
@@ -113,11 +116,14 @@ std::size_t gpu_mesh_bytes(const MeshSetup& setup)
         }
         most = std::max(most, bytes);
     }
-    return most;
+    return (1 + setup.dispersion.size()) * most; // all have the same grid
 }
 
+namespace {
+
+// Lays out the memory of the mesh of setup.parameters.
 template <class N>
-GpuMeshMemory make_gpu_mesh_memory(GpuWorld& world, const MeshSetup& setup, std::size_t slots)
+GpuMeshMemory memory_of_one(GpuWorld& world, const MeshSetup& setup, std::size_t slots)
 {
     GpuMeshMemory memory{.setup = setup,
                          .shares_gpus = world.ranks_share_gpus(),
@@ -131,11 +137,12 @@ GpuMeshMemory make_gpu_mesh_memory(GpuWorld& world, const MeshSetup& setup, std:
     // The channels have no credits: docs/design/communication.md says why; models mesh_exchange.pml, mesh_dedicated.pml.
     for (const Exchange& exchange : exchanges_of<N>(setup.method))
     {
-        (memory.*exchange.ends).emplace(world, with_mesh, exchange.label, [&](int source, int destination) {
-            return ChannelOptions{
-                exchange.depth, Credits::No,
-                exchange.bytes(setup.cut, static_cast<std::size_t>(source), static_cast<std::size_t>(destination))};
-        });
+        (memory.*exchange.ends)
+            .emplace(world, with_mesh, fmt::format("{} {}", setup.label, exchange.content), [&](int source, int destination) {
+                return ChannelOptions{
+                    exchange.depth, Credits::No,
+                    exchange.bytes(setup.cut, static_cast<std::size_t>(source), static_cast<std::size_t>(destination))};
+            });
     }
     if (!has_visits(setup)) { return memory; }
     const auto signals_alone = [](int, int) { return ChannelOptions{1, Credits::No}; };
@@ -146,6 +153,21 @@ GpuMeshMemory make_gpu_mesh_memory(GpuWorld& world, const MeshSetup& setup, std:
                                     .inbox = {},
                                     .answers = {}});
     make_room_for_visits<N>(memory, slots);
+    return memory;
+}
+
+} // namespace
+
+template <class N>
+std::vector<GpuMeshMemory> make_gpu_mesh_memory(GpuWorld& world, const MeshSetup& setup, std::size_t slots)
+{
+    PARHELION_EXPECTS(setup.dispersion.empty() || !has_visits(setup));
+    std::vector<GpuMeshMemory> memory;
+    memory.push_back(memory_of_one<N>(world, setup, slots));
+    for (std::size_t i = 0; i < setup.dispersion.size(); ++i)
+    {
+        memory.push_back(memory_of_one<N>(world, setup.of_dispersion(i), slots));
+    }
     return memory;
 }
 
@@ -169,7 +191,7 @@ void make_room_for_visits(GpuMeshMemory& memory, std::size_t slots)
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template std::size_t gpu_mesh_bytes<N>(const MeshSetup&);                                                                    \
     template std::size_t gpu_visit_bytes<N>(const MeshSetup&, std::size_t);                                                      \
-    template GpuMeshMemory make_gpu_mesh_memory<N>(GpuWorld&, const MeshSetup&, std::size_t);                                    \
+    template std::vector<GpuMeshMemory> make_gpu_mesh_memory<N>(GpuWorld&, const MeshSetup&, std::size_t);                       \
     template void make_room_for_visits<N>(GpuMeshMemory&, std::size_t);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 

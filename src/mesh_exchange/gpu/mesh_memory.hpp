@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace parhelion {
 
@@ -55,6 +56,7 @@ struct GpuVisits
     }
 };
 
+// The memory of one mesh: that of charges, or one of dispersion (LJ-PME).
 struct GpuMeshMemory
 {
     MeshSetup setup;
@@ -84,10 +86,10 @@ template <class N>
 std::size_t gpu_mesh_bytes(const MeshSetup& setup);
 template <class N>
 std::size_t gpu_visit_bytes(const MeshSetup& setup, std::size_t slots);
-// Lays out the memory of a run with PME on several ranks; particle ranks have at most `slots` slots. Throws CommError
-// if memory or signals are used up.
+// Lays out the memory of a run with PME on several ranks: of the mesh of charges, then of those of dispersion, which MeshMethod::
+// Dedicated cannot have. Particle ranks have at most `slots` slots. Throws CommError if memory or signals are used up.
 template <class N>
-GpuMeshMemory make_gpu_mesh_memory(GpuWorld& world, const MeshSetup& setup, std::size_t slots);
+std::vector<GpuMeshMemory> make_gpu_mesh_memory(GpuWorld& world, const MeshSetup& setup, std::size_t slots);
 // Replaces the memory of `dedicated`, if any. No work may be queued; objects made with the old memory must be made again.
 template <class N>
 void make_room_for_visits(GpuMeshMemory& memory, std::size_t slots);

@@ -187,7 +187,7 @@ LaunchShape shape_for(std::size_t rows, int messages)
 
 template <class N>
 GpuMeshPatch<N>::GpuMeshPatch(GpuQueue& queue, const GpuMeshMemory& memory, int rank, const Real* potentials)
-    : memory_(memory), rank_(rank), potentials_(potentials)
+    : memory_(memory), rank_(rank), potentials_(potentials), charges_of_(queue, memory.setup.parameters)
 {
     const MeshCut& cut = memory.setup.cut;
     const std::array<int, 3>& points = cut.points;
@@ -235,7 +235,8 @@ std::size_t GpuMeshPatch<N>::most_rows() const
 template <class N>
 void GpuMeshPatch<N>::spread_and_send(GpuQueue& queue, GpuState<N>& state)
 {
-    spread_charges(queue, state, memory_.setup.parameters, MeshAtomsOf::Home, charge_planes_.data(), touched_.data());
+    spread_charges(queue, state, memory_.setup.parameters, MeshAtomsOf::Home, charge_planes_.data(), touched_.data(),
+                   charges_of_.take(queue, state));
     const GpuRankEnds& ends = memory_.charges->of(rank_);
     launch(queue, Phase::MeshExchange, send_charges_kernel<N>, shape_for(most_rows(), ends.ranks), args(),
            PeerExchange{.ends = ends, .senders = ends.senders, .done = done_.data() + sends_charges});
@@ -269,7 +270,8 @@ void GpuMeshPatch<N>::await_potentials(GpuQueue& queue)
 template <class N>
 void GpuMeshPatch<N>::gather(GpuQueue& queue, GpuState<N>& state, int weight)
 {
-    gather_forces(queue, state, memory_.setup.parameters, MeshAtomsOf::Home, potential_planes_.data(), weight);
+    gather_forces(queue, state, memory_.setup.parameters, MeshAtomsOf::Home, potential_planes_.data(), weight, false,
+                  charges_of_.atoms());
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuMeshPatch<N>;

@@ -15,6 +15,7 @@
 
 #include "comm/gpu/block.cuh"
 #include "interactions/mesh/gpu/mesh_atoms_gpu.hpp"
+#include "interactions/mesh/gpu/mesh_charges_gpu.hpp"
 #include "mesh_exchange/gpu/mesh_memory.hpp"
 #include "state/gpu/particle_state_gpu.hpp"
 
@@ -33,6 +34,8 @@ public:
     // Makes the patch of `rank`. potentials: of its planes, [plane][y][z]. Waits for the GPU. memory must outlive the patch.
     GpuMeshPatch(GpuQueue& queue, const GpuMeshMemory& memory, int rank, const Real* potentials);
 
+    // Makes room for so many slots, if spread_and_send() must not allocate memory.
+    void make_room(std::size_t slots) { charges_of_.make_room(slots); }
     // Call these three in order in every step. Ranks that share a GPU all queue a send before any queues the matching receive.
     void spread_and_send(GpuQueue& queue, GpuState<N>& state);
     void take_in(GpuQueue& queue);
@@ -50,7 +53,8 @@ private:
     const GpuMeshMemory& memory_;
     int rank_;
     const Real* potentials_;
-    std::size_t plane_ = 0, own_ = 0;      // points of a plane; index of this rank's planes in the patch
+    std::size_t plane_ = 0, own_ = 0; // points of a plane; index of this rank's planes in the patch
+    GpuMeshCharges<N> charges_of_;
     DeviceBuffer<mesh::PlaneRange> owned_; // indexed by rank
     DeviceBuffer<ChargeSum> patch_;        // [x][y][z]
     DeviceBuffer<std::uint8_t> touched_;   // [x][y]

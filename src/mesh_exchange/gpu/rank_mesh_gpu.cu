@@ -8,6 +8,8 @@
 #include "mesh_exchange/gpu/slab_limits.cuh"
 #include "mesh_exchange/gpu/spectrum.cuh"
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace parhelion {
@@ -18,30 +20,60 @@ template <class N>
 class LoneMesh final : public GpuRankMesh<N>
 {
 public:
-    LoneMesh(GpuQueue& queue, const MeshSetup& setup)
-    {
-        meshes_.emplace_back(queue, setup.parameters);
-        for (const MeshParameters& parameters : setup.dispersion) { meshes_.emplace_back(queue, parameters); }
-    }
+    LoneMesh(GpuQueue& queue, const MeshParameters& parameters) : mesh_(queue, parameters) {}
 
-    void after_repartition(GpuQueue&, GpuState<N>& state) override
-    {
-        for (GpuMesh<N>& mesh : meshes_) { mesh.make_room(state.slots); }
-    }
-
+    void after_repartition(GpuQueue&, GpuState<N>& state) override { mesh_.make_room(state.slots); }
     RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) override
     {
-        for (GpuMesh<N>& mesh : meshes_) { mesh.compute(queue, state, compute, weights); }
+        mesh_.compute(queue, state, compute, weights);
         co_return;
     }
     void add_rest(GpuQueue& queue, const MeshWeights& weights, GpuState<N>& state) override
     {
-        for (GpuMesh<N>& mesh : meshes_) { mesh.add_rest(queue, weights, state); }
+        mesh_.add_rest(queue, weights, state);
     }
 
 private:
-    std::vector<GpuMesh<N>> meshes_; // of charges, then those of dispersion
+    GpuMesh<N> mesh_;
 };
+
+// LJ-PME: the mesh of charges, then those of dispersion, one after the other.
+template <class N>
+class SeveralMeshes final : public GpuRankMesh<N>
+{
+public:
+    explicit SeveralMeshes(std::vector<std::unique_ptr<GpuRankMesh<N>>> meshes) : meshes_(std::move(meshes)) {}
+
+    bool takes_halo_atoms() const override { return meshes_.front()->takes_halo_atoms(); }
+    void after_repartition(GpuQueue& queue, GpuState<N>& state) override
+    {
+        for (const auto& mesh : meshes_) { mesh->after_repartition(queue, state); }
+    }
+    // The mesh of dispersion checks all atoms, with a charge or without.
+    void check(GpuQueue& queue, GpuState<N>& state) override { meshes_.back()->check(queue, state); }
+
+    RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) override
+    {
+        for (const auto& mesh : meshes_) { co_await mesh->compute(queue, state, compute, weights); }
+    }
+    void add_rest(GpuQueue& queue, const MeshWeights& weights, GpuState<N>& state) override
+    {
+        for (const auto& mesh : meshes_) { mesh->add_rest(queue, weights, state); }
+    }
+
+private:
+    std::vector<std::unique_ptr<GpuRankMesh<N>>> meshes_;
+};
+
+// Calls make(0), make(1) ... make(count - 1), and returns these meshes as one.
+template <class N, class Make>
+std::unique_ptr<GpuRankMesh<N>> one_of(std::size_t count, Make&& make)
+{
+    if (count == 1) { return make(0); }
+    std::vector<std::unique_ptr<GpuRankMesh<N>>> meshes;
+    for (std::size_t i = 0; i < count; ++i) { meshes.push_back(make(i)); }
+    return std::make_unique<SeveralMeshes<N>>(std::move(meshes));
+}
 
 std::size_t points_here(const GpuMeshMemory& memory, int rank)
 {
@@ -59,6 +91,8 @@ public:
         : potentials_(points_here(memory, rank)), patch_(queue, memory, rank, potentials_.data()), spectrum_(queue, memory, rank)
     {
     }
+
+    void after_repartition(GpuQueue&, GpuState<N>& state) override { patch_.make_room(state.slots); }
 
     RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) override
     {
@@ -92,7 +126,7 @@ class HaloMesh final : public GpuRankMesh<N>
 {
 public:
     HaloMesh(GpuQueue& queue, const GpuMeshMemory& memory, std::span<const GpuCell> cells, int rank)
-        : parameters_(memory.setup.parameters), limits_(queue, memory.setup.cut, cells, rank),
+        : parameters_(memory.setup.parameters), charges_of_(queue, parameters_), limits_(queue, memory.setup.cut, cells, rank),
           charges_(points_here(memory, rank)), potentials_(points_here(memory, rank)), spectrum_(queue, memory, rank)
     {
         const mesh::PlaneRange& planes = memory.setup.cut.planes[static_cast<std::size_t>(rank)];
@@ -103,19 +137,27 @@ public:
     }
 
     bool takes_halo_atoms() const override { return true; }
-    void after_repartition(GpuQueue& queue, GpuState<N>& state) override { limits_.follow(queue, state); }
-    void check(GpuQueue& queue, GpuState<N>& state) override { limits_.check(queue, state); }
+    void after_repartition(GpuQueue& queue, GpuState<N>& state) override
+    {
+        charges_of_.make_room(state.slots);
+        limits_.follow(queue, state);
+    }
+    void check(GpuQueue& queue, GpuState<N>& state) override
+    {
+        limits_.check(queue, state, parameters_.is_of_dispersion() ? MeshAtoms::All : MeshAtoms::Charged);
+    }
 
     RankProgram compute(GpuQueue& queue, GpuState<N>& state, Compute compute, MeshWeights weights) override
     {
-        spread_charges(queue, state, parameters_, MeshAtomsOf::Everybody, charge_planes_.data());
+        spread_charges(queue, state, parameters_, MeshAtomsOf::Everybody, charge_planes_.data(), nullptr,
+                       charges_of_.take(queue, state));
         spectrum_.send(queue, charges_.data());
         co_await all_are_here;
         spectrum_.solve(queue, state, compute);
         co_await all_are_here;
         spectrum_.find_potentials(queue, potentials_.data());
         gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data(), weights.first,
-                      spectrum_.begins_early());
+                      spectrum_.begins_early(), charges_of_.atoms());
     }
     void add_rest(GpuQueue&, const MeshWeights&, GpuState<N>&) override
     {
@@ -127,6 +169,7 @@ private:
     using ChargeSum = mesh::ChargeSum<N>;
 
     const MeshParameters& parameters_;
+    GpuMeshCharges<N> charges_of_;
     GpuSlabLimits<N> limits_;
     DeviceBuffer<ChargeSum> charges_; // charges of this rank's planes, [plane][y][z]
     DeviceBuffer<Real> potentials_;   // potentials of these planes, in the same layout
@@ -135,19 +178,9 @@ private:
     GpuMeshSpectrum<N> spectrum_;
 };
 
-} // namespace
-
 template <class N>
-std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh(GpuQueue& queue, const MeshSetup& setup)
+std::unique_ptr<GpuRankMesh<N>> make_one(GpuQueue& queue, const GpuMeshMemory& memory, std::span<const GpuCell> cells, int rank)
 {
-    return std::make_unique<LoneMesh<N>>(queue, setup);
-}
-
-template <class N>
-std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh(GpuQueue& queue, const GpuMeshMemory& memory, std::span<const GpuCell> cells,
-                                              int rank)
-{
-    queue.make_current();
     switch (memory.setup.method)
     {
     case MeshMethod::Shared:
@@ -160,9 +193,28 @@ std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh(GpuQueue& queue, const GpuMeshMemo
     }
 }
 
+} // namespace
+
+template <class N>
+std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh(GpuQueue& queue, const MeshSetup& setup)
+{
+    return one_of<N>(1 + setup.dispersion.size(), [&](std::size_t i) -> std::unique_ptr<GpuRankMesh<N>> {
+        return std::make_unique<LoneMesh<N>>(queue, i == 0 ? setup.parameters : setup.dispersion[i - 1]);
+    });
+}
+
+template <class N>
+std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh(GpuQueue& queue, std::span<const GpuMeshMemory> memory,
+                                              std::span<const GpuCell> cells, int rank)
+{
+    queue.make_current();
+    return one_of<N>(memory.size(), [&](std::size_t i) { return make_one<N>(queue, memory[i], cells, rank); });
+}
+
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh<N>(GpuQueue&, const MeshSetup&);                                 \
-    template std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh<N>(GpuQueue&, const GpuMeshMemory&, std::span<const GpuCell>, int);
+    template std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh<N>(GpuQueue&, std::span<const GpuMeshMemory>,                         \
+                                                              std::span<const GpuCell>, int);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -52,10 +52,10 @@ public:
 // Makes the meshes of a lone rank: of charges and, with LJ-PME, of dispersion. Waits for the GPU.
 template <class N>
 std::unique_ptr<GpuRankMesh<N>> make_lone_gpu_mesh(GpuQueue& queue, const MeshSetup& setup);
-// Makes the mesh of `rank`, one of several, which have no LJ-PME. cells: of all ranks with a cell. memory must outlive it. Waits
-// for the GPU.
+// Makes the meshes of `rank`, one of several. memory: of each mesh, as make_gpu_mesh_memory() returns it; it must outlive them.
+// cells: of all ranks with a cell. Waits for the GPU.
 template <class N>
-std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh(GpuQueue& queue, const GpuMeshMemory& memory, std::span<const GpuCell> cells,
-                                              int rank);
+std::unique_ptr<GpuRankMesh<N>> make_gpu_mesh(GpuQueue& queue, std::span<const GpuMeshMemory> memory,
+                                              std::span<const GpuCell> cells, int rank);
 
 } // namespace parhelion

@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(threads)
     reaches_back[slot] = count;
 }
 
-// Purpose        raises a flag unless every charged home atom is on all ranks whose planes it reaches
+// Purpose        raises a flag unless every home atom (with `charged`: with a charge) is on all ranks whose planes it reaches
 // Work           a thread per slot
 // Reads/Writes   positions, charges, planes by slot / flags
 // Orders         nothing; the order of the stream suffices
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(threads)
 template <class N>
 __global__ void __launch_bounds__(threads)
     check_kernel(BlockTrace tracing, GpuView<N> state, std::int32_t slots, std::int32_t points, std::int32_t last_plane,
-                 int order, const std::int32_t* reaches_back)
+                 int order, bool charged, const std::int32_t* reaches_back)
 {
     const BlockSpan span(tracing);
 
@@ -59,7 +59,8 @@ __global__ void __launch_bounds__(threads)
     const PositionCharge<N> atom = state.xq[slot];
     const std::int32_t plane = mesh_place(atom.x, static_cast<std::uint32_t>(points)).point;
     const std::int32_t back = (last_plane - plane + points) % points;
-    if (atom.charge == 0 || (back >= order - 1 && back < reaches_back[slot])) { return; }
+    const bool counts = charged ? atom.charge != 0 : state.global_of_slot[slot] >= 0;
+    if (!counts || (back >= order - 1 && back < reaches_back[slot])) { return; }
     atomic_or(&state.scalars->flags, std::uint32_t{gpu_flag_mesh_strayed});
 }
 
@@ -83,11 +84,12 @@ void GpuSlabLimits<N>::follow(GpuQueue& queue, GpuState<N>& state)
 }
 
 template <class N>
-void GpuSlabLimits<N>::check(GpuQueue& queue, GpuState<N>& state)
+void GpuSlabLimits<N>::check(GpuQueue& queue, GpuState<N>& state, MeshAtoms which)
 {
     const mesh::PlaneRange& own = cut_.planes[static_cast<std::size_t>(rank_)];
     launch(queue, Phase::Spread, check_kernel<N>, one_thread_each(state.slots, threads), GpuView<N>(state),
-           static_cast<std::int32_t>(state.slots), cut_.points[0], own.first + own.count - 1, cut_.order, reaches_back_.data());
+           static_cast<std::int32_t>(state.slots), cut_.points[0], own.first + own.count - 1, cut_.order,
+           which == MeshAtoms::Charged, reaches_back_.data());
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuSlabLimits<N>;

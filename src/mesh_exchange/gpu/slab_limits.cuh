@@ -16,6 +16,13 @@
 
 namespace parhelion {
 
+// Which atoms a mesh spreads: with LJ-PME, atoms without a charge, too.
+enum class MeshAtoms
+{
+    Charged,
+    All
+};
+
 template <class N>
 class GpuSlabLimits
 {
@@ -25,8 +32,8 @@ public:
 
     // Notes which owners have which atoms. Call it when every rank has its new halo.
     void follow(GpuQueue& queue, GpuState<N>& state);
-    // Raises gpu_flag_mesh_strayed unless every charged home atom is on all ranks whose planes it reaches.
-    void check(GpuQueue& queue, GpuState<N>& state);
+    // Raises gpu_flag_mesh_strayed unless every such home atom is on all ranks whose planes it reaches.
+    void check(GpuQueue& queue, GpuState<N>& state, MeshAtoms which);
 
 private:
     MeshCut cut_;

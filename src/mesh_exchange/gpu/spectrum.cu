@@ -31,7 +31,6 @@ struct ExchangeGrants<EarlyPeers>
 {
     static constexpr int most_radix = mesh_transforms::small_radix;
     static constexpr bool begins_early = true;
-    static constexpr bool solves_dispersion = false;
 };
 
 template <class N>

@@ -36,28 +36,6 @@ struct EarlyChain : NoExchange
 {
 };
 
-constexpr int copying_threads = 256;
-
-// Purpose        copies atoms, with the strengths of their types in place of charges
-// Work           by a thread per slot
-// Reads/Writes   positions, types, strengths / atoms
-// Orders         no memory accesses; the order of the stream suffices
-// Requires       nothing
-// Cost           40 bytes a slot in single precision
-template <class N>
-__global__ void take_strengths_kernel(BlockTrace tracing, const PositionCharge<N>* xq, const std::int32_t* lj_type,
-                                      const std::int32_t* global_of_slot, int slots, int filler,
-                                      const typename N::Real* strength_of_type, PositionCharge<N>* atoms)
-{
-    const BlockSpan span(tracing);
-
-    const int slot = static_cast<int>(blockIdx.x) * copying_threads + static_cast<int>(threadIdx.x);
-    if (slot >= slots) { return; }
-    PositionCharge<N> atom = xq[slot];
-    atom.charge = strength_of_type[global_of_slot[slot] < 0 ? filler : lj_type[slot]];
-    atoms[slot] = atom;
-}
-
 } // namespace
 
 template <>
@@ -65,18 +43,9 @@ struct ExchangeGrants<EarlyChain>
 {
     static constexpr int most_radix = mesh_transforms::small_radix;
     static constexpr bool begins_early = true;
-    static constexpr bool solves_dispersion = false;
 };
-template <class Real>
-struct ExchangeGrants<LoneRank<Real>>
-{
-    static constexpr int most_radix = 16;
-    static constexpr bool begins_early = false;
-    static constexpr bool solves_dispersion = true;
-};
-
 template <class N>
-GpuMesh<N>::GpuMesh(GpuQueue& queue, const MeshParameters& parameters) : parameters_(parameters)
+GpuMesh<N>::GpuMesh(GpuQueue& queue, const MeshParameters& parameters) : parameters_(parameters), charges_of_(queue, parameters)
 {
     if (!is_used()) { return; }
     const MeshPoints points = points_of(parameters_);
@@ -86,12 +55,6 @@ GpuMesh<N>::GpuMesh(GpuQueue& queue, const MeshParameters& parameters) : paramet
     if constexpr (uses_cufft) { fft_ = GpuFft<Real>(queue, parameters_.points); }
     charges_.resize(points.grid()), potentials_.resize(points.grid()), spectrum_.resize(points.transform());
     charges_.clear(queue);
-    if (parameters_.is_of_dispersion())
-    {
-        std::vector<Real> strengths(parameters_.strength_of_type.begin(), parameters_.strength_of_type.end());
-        strengths.push_back(0); // of fillers
-        strength_of_type_.upload(queue, strengths);
-    }
 
     const mesh::PlaneRange all{0, parameters_.points[0]};
     charge_planes_ = mesh_planes(queue, charges_.data(), parameters_.points, all);
@@ -117,26 +80,15 @@ void GpuMesh<N>::transform(GpuQueue& queue, const SolvedRows<Real>& rows, GpuSta
     }
 }
 
-// Makes the atoms of a mesh of dispersion: positions of this step, with strengths in place of charges.
-template <class N>
-void GpuMesh<N>::take_strengths(GpuQueue& queue, const GpuState<N>& state)
-{
-    if (!parameters_.is_of_dispersion()) { return; }
-    atoms_.resize(state.slots);
-    launch(queue, Phase::Spread, take_strengths_kernel<N>, one_thread_each(state.slots, copying_threads), state.xq.data(),
-           state.lj_type.data(), state.global_of_slot.data(), static_cast<int>(state.slots),
-           static_cast<int>(strength_of_type_.size()) - 1, strength_of_type_.data(), atoms_.data());
-}
-
 template <class N>
 void GpuMesh<N>::compute(GpuQueue& queue, GpuState<N>& state, Compute compute, const MeshWeights& weights)
 {
     const mesh::PlaneRange rows{0, parameters_.points[1]};
     const SolvedRows<Real> solved{rows, rows, x_planes_.data(), x_planes_.data()};
-    take_strengths(queue, state);
-    spread_charges(queue, state, parameters_, MeshAtomsOf::Everybody, charge_planes_.data(), nullptr, atoms_.data());
-    const bool is_early = !parameters_.is_of_dispersion() && state.atoms <= few_atoms && queue.launches_early() &&
-                          transforms_.has_radices_up_to(mesh_transforms::small_radix);
+    spread_charges(queue, state, parameters_, MeshAtomsOf::Everybody, charge_planes_.data(), nullptr,
+                   charges_of_.take(queue, state));
+    const bool is_early =
+        state.atoms <= few_atoms && queue.launches_early() && transforms_.has_radices_up_to(mesh_transforms::small_radix);
     if (is_early) { transform(queue, solved, state, compute, EarlyChain()); }
     else if constexpr (uses_cufft)
     {
@@ -147,14 +99,14 @@ void GpuMesh<N>::compute(GpuQueue& queue, GpuState<N>& state, Compute compute, c
     }
     else { transform(queue, solved, state, compute, NoExchange()); }
     gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data(), weights.first, is_early,
-                  atoms_.data());
+                  charges_of_.atoms());
 }
 
 template <class N>
 void GpuMesh<N>::add_rest(GpuQueue& queue, const MeshWeights& weights, GpuState<N>& state)
 {
     gather_forces(queue, state, parameters_, MeshAtomsOf::Everybody, potential_planes_.data(), weights.rest, false,
-                  atoms_.data());
+                  charges_of_.atoms());
 }
 
 #define PARHELION_INSTANTIATE(N) template class GpuMesh<N>;

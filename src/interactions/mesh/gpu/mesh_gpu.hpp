@@ -28,6 +28,7 @@
 #include "interactions/mesh/gpu/fft/fft_gpu.hpp"
 #include "interactions/mesh/gpu/fft/mesh_transforms.hpp"
 #include "interactions/mesh/gpu/mesh_atoms_gpu.hpp"
+#include "interactions/mesh/gpu/mesh_charges_gpu.hpp"
 #include "interactions/mesh/mesh_parameters.hpp"
 #include "interactions/mesh/mesh_weights.hpp"
 #include "state/gpu/particle_state_gpu.hpp"
@@ -46,8 +47,8 @@ public:
 
     bool is_used() const { return parameters_.order > 0; }
 
-    // Makes room for so many slots, if compute() must not allocate memory. Only a mesh of dispersion needs it.
-    void make_room(std::size_t slots) { atoms_.resize(parameters_.is_of_dispersion() ? slots : 0); }
+    // Makes room for so many slots, if compute() must not allocate memory.
+    void make_room(std::size_t slots) { charges_of_.make_room(slots); }
     // Queues kernels that add the forces on all atoms of a single rank, times weights.first, to state.f. On
     // request they add energy and virial, once, to state.energies. Only one queue at a time may use the object.
     void compute(GpuQueue& queue, GpuState<N>& state, Compute compute, const MeshWeights& weights = {});
@@ -59,8 +60,6 @@ private:
     using ChargeSum = mesh::ChargeSum<N>;
 
     static constexpr std::size_t few_atoms = 30'000; // 24 000 atoms gain, 45 000 lose (measured: bench/gpu/mesh/log.md)
-    void take_strengths(GpuQueue& queue, const GpuState<N>& state);
-
     static constexpr bool uses_cufft = N::summation != Summation::Reproducible;
 
     // Queues our own kernels that turn charges into potentials. Does nothing if the numeric policy has no such kernel.
@@ -68,6 +67,7 @@ private:
     void transform(GpuQueue& queue, const SolvedRows<Real>& rows, GpuState<N>& state, Compute compute, const Exchange& exchange);
 
     MeshParameters parameters_;
+    GpuMeshCharges<N> charges_of_;
     GpuMeshTransforms<N> transforms_;
     GpuFft<Real> fft_;                         // unused if the transforms are our own
     DeviceBuffer<ChargeSum> charges_;          // [x][y][z]; zero between two uses
@@ -77,9 +77,6 @@ private:
     DeviceBuffer<GpuComplex<Real>> spectrum_;  // [x][y][kz]
     DeviceBuffer<PlaneRow<Real>> rows_;        // rows of the spectrum, by y
     DeviceBuffer<GpuComplex<Real>*> x_planes_; // planes of the spectrum, by x
-    // Only on a mesh of dispersion (LJ-PME): the strength of each type, the last one of fillers; atoms with their strengths.
-    DeviceBuffer<Real> strength_of_type_;
-    DeviceBuffer<PositionCharge<N>> atoms_;
 };
 
 } // namespace parhelion

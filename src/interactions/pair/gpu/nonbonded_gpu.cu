@@ -4,6 +4,7 @@
 #include "device/gpu/block_sum.cuh"
 #include "device/gpu/block_trace.cuh"
 #include "interactions/pair/gpu/nonbonded_gpu.cuh"
+#include "interactions/pair/gpu/nonbonded_gpu_law.cuh"
 #include "trace/phases.hpp"
 
 #include <algorithm>
@@ -23,9 +24,9 @@ constexpr int threads = 256;
 // Orders         no memory accesses; the order of the stream suffices
 // Requires       nothing
 // Cost           16 bytes a slot
-template <class Parameters>
+template <class Real>
 __global__ void resolve_parameters_kernel(BlockTrace tracing, const std::int32_t* lj_type, const std::int32_t* global_of_slot,
-                                          int slots, int filler, const Parameters* of_type, Parameters* of_slot)
+                                          int slots, int filler, const LjParameters<Real>* of_type, LjParameters<Real>* of_slot)
 {
     const BlockSpan span(tracing);
 
@@ -33,37 +34,44 @@ __global__ void resolve_parameters_kernel(BlockTrace tracing, const std::int32_t
     if (slot < slots) { of_slot[slot] = of_type[global_of_slot[slot] < 0 ? filler : lj_type[slot]]; }
 }
 
-// Numbers of atoms whose squares, times a factor, are self energies.
+// The self energy of an atom on a mesh: a factor times the product of its numbers.
 template <class N>
-struct ChargeOfSlot
+struct SelfEnergyOfCharge
 {
     const PositionCharge<N>* xq;
-    __device__ double operator()(int slot) const { return static_cast<double>(xq[slot].charge); }
+    __device__ double operator()(double factor, int slot) const
+    {
+        const auto q = static_cast<double>(xq[slot].charge);
+        return factor * q * q;
+    }
 };
 template <class Real>
-struct StrengthOfSlot
+struct SelfEnergyOfDispersion
 {
-    const Real* strengths;
-    __device__ double operator()(int slot) const { return static_cast<double>(strengths[slot]); }
+    const LjParameters<Real>* of_slot;
+    LjMeshRule rule;
+    __device__ double operator()(double factor, int slot) const
+    {
+        return factor * static_cast<double>(nonbonded_gpu::mesh_c6(rule, of_slot[slot], of_slot[slot]));
+    }
 };
 
 // Purpose        sums the self energy of home atoms
 // Work           by a thread per slot
-// Reads/Writes   charges or strengths, zones / energies
+// Reads/Writes   charges or parameters of dispersion, zones / energies
 // Orders         relaxed atomic additions
 // Requires       nothing
 // Cost           16 bytes a slot
-template <class N, EnergyTerm term, class Root>
+template <class N, EnergyTerm term, class Energy>
 __global__ void __launch_bounds__(threads)
-    self_energy_kernel(BlockTrace tracing, Root root, const std::uint8_t* zone_of_supercluster, int slots, double factor,
+    self_energy_kernel(BlockTrace tracing, Energy energy_of, const std::uint8_t* zone_of_supercluster, int slots, double factor,
                        EnergySums<N>* energies)
 {
     const BlockSpan span(tracing);
 
     const int slot = blockIdx.x * threads + threadIdx.x;
     const bool home = slot < slots && zone_of_supercluster[slot / supercluster_size] == 0;
-    const double q = home ? root(slot) : 0;
-    const ScalarSum<N> energy[1] = {to_sum<ScalarSum<N>>(factor * q * q)};
+    const ScalarSum<N> energy[1] = {to_sum<ScalarSum<N>>(home ? energy_of(factor, slot) : 0)};
     add_block_sums(energy, &energies->energy[static_cast<std::size_t>(term)]);
 }
 
@@ -117,13 +125,7 @@ GpuNonbondedTables<N>::GpuNonbondedTables(GpuQueue& queue, const NonbondedTables
     }
     of_type.upload(queue, types);
     of_pair.upload(queue, pairs_of(tables.pair_parameters()));
-    std::vector<Real> strengths;
-    if (parameters.mesh_dispersion.is_used())
-    {
-        PARHELION_EXPECTS(parameters.mesh_rule == LjMeshRule::Geometric);
-        for (const LjParameters<Real>& of : pairs_of(tables.mesh_type_parameters())) { strengths.push_back(of.first); }
-        strength_of_type.upload(queue, strengths);
-    }
+    mesh_of_type.upload(queue, pairs_of(tables.mesh_type_parameters()));
     queue.synchronize();
     if (parameters.screening.is_used() && !parameters.screening.is_tight<float>())
     {
@@ -134,15 +136,15 @@ GpuNonbondedTables<N>::GpuNonbondedTables(GpuQueue& queue, const NonbondedTables
 template <class N>
 void resolve_nonbonded(GpuQueue& queue, const GpuState<N>& state, GpuNonbondedTables<N>& tables)
 {
+    using Real = typename N::Real;
     const auto resolve = [&](auto& of_type, auto& of_slot) {
         of_slot.resize(state.slots);
-        using Parameters = std::remove_pointer_t<decltype(of_slot.data())>;
-        launch(queue, Phase::PairList, resolve_parameters_kernel<Parameters>, one_thread_each(state.slots, threads),
+        launch(queue, Phase::PairList, resolve_parameters_kernel<Real>, one_thread_each(state.slots, threads),
                state.lj_type.data(), state.global_of_slot.data(), static_cast<int>(state.slots), tables.parameters.types,
                std::as_const(of_type).data(), of_slot.data());
     };
     resolve(tables.of_type, tables.of_slot);
-    if (tables.parameters.mesh_dispersion.is_used()) { resolve(tables.strength_of_type, tables.strength_of_slot); }
+    if (tables.parameters.mesh_dispersion.is_used()) { resolve(tables.mesh_of_type, tables.mesh_of_slot); }
 }
 
 template <class N>
@@ -156,21 +158,23 @@ void compute_nonbonded(GpuQueue& queue, const GpuNonbondedTables<N>& tables, con
     const bool has_lj_mesh = p.mesh_dispersion.is_used();
     if (has_lj_mesh)
     {
-        const nonbonded_gpu::LjMeshArguments<N> of_mesh{arguments, tables.strength_of_slot.data(), DispersionConstants<Real>(p)};
+        const nonbonded_gpu::LjMeshArguments<N> of_mesh{arguments, tables.mesh_of_slot.data(), p.mesh_rule,
+                                                        DispersionConstants<Real>(p)};
         run_kernel(queue, of_mesh, list.share_count(), compute, p.rule);
     }
     else { run_kernel(queue, arguments, list.share_count(), compute, p.rule); }
     if (compute != Compute::ForcesEnergiesVirial || list.part != PairPart::Local) { return; }
-    const auto sum_self_energy = [&](auto kernel, auto root, double factor) {
-        launch(queue, Phase::Nonbonded, kernel, one_thread_each(state.slots, threads), root, state.zone_of_supercluster.data(),
-               static_cast<int>(state.slots), factor, state.energies.data());
+    const auto sum_self_energy = [&](auto kernel, auto energy_of, double factor) {
+        launch(queue, Phase::Nonbonded, kernel, one_thread_each(state.slots, threads), energy_of,
+               state.zone_of_supercluster.data(), static_cast<int>(state.slots), factor, state.energies.data());
     };
-    sum_self_energy(self_energy_kernel<N, EnergyTerm::CoulombSr, ChargeOfSlot<N>>, ChargeOfSlot<N>{state.xq.data()},
+    sum_self_energy(self_energy_kernel<N, EnergyTerm::CoulombSr, SelfEnergyOfCharge<N>>, SelfEnergyOfCharge<N>{state.xq.data()},
                     self_energy(p));
     if (has_lj_mesh)
     {
-        sum_self_energy(self_energy_kernel<N, EnergyTerm::LjSr, StrengthOfSlot<Real>>,
-                        StrengthOfSlot<Real>{tables.strength_of_slot.data()}, dispersion_self_energy(p) / 6);
+        using OfDispersion = SelfEnergyOfDispersion<Real>;
+        sum_self_energy(self_energy_kernel<N, EnergyTerm::LjSr, OfDispersion>,
+                        OfDispersion{tables.mesh_of_slot.data(), p.mesh_rule}, dispersion_self_energy(p) / 6);
     }
 }
 

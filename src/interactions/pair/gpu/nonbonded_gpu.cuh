@@ -37,7 +37,8 @@ struct Arguments
 template <class N>
 struct LjMeshArguments : Arguments<N>
 {
-    const typename N::Real* strength_of_slot;
+    const LjParameters<typename N::Real>* mesh_of_slot;
+    LjMeshRule mesh_rule;
     DispersionConstants<typename N::Real> of_mesh;
 };
 

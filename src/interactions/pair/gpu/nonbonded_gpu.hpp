@@ -21,7 +21,6 @@ struct GpuNonbondedTables
 {
     using Real = typename N::Real;
 
-    // LJ-PME needs LjMeshRule::Geometric.
     GpuNonbondedTables(GpuQueue& queue, const NonbondedTables<N>& tables);
 
     NonbondedParameters parameters;
@@ -29,7 +28,8 @@ struct GpuNonbondedTables
     DeviceBuffer<LjParameters<Real>> of_type; // by atom type; the last type is that of fillers
     DeviceBuffer<LjParameters<Real>> of_pair; // 6 c6 and 12 c12 at [a * (types + 1) + b]; for LjRule::Table only
     DeviceBuffer<LjParameters<Real>> of_slot;
-    DeviceBuffer<Real> strength_of_type, strength_of_slot; // sqrt(6 c6) on the mesh of dispersion; for LJ-PME only
+    // Parameters of the rule of the mesh of dispersion, as NonbondedTables::mesh_type_parameters(); for LJ-PME only.
+    DeviceBuffer<LjParameters<Real>> mesh_of_type, mesh_of_slot;
 };
 
 // Sets tables.of_slot for the present order of atoms. Call it after take_atoms().

@@ -18,7 +18,7 @@
 #include "device/gpu/shared_memory.cuh"
 #include "device/gpu/warp.cuh"
 #include "interactions/pair/gpu/nonbonded_gpu.cuh"
-#include "interactions/pair/gpu/nonbonded_gpu_lanes.cuh"
+#include "interactions/pair/gpu/nonbonded_gpu_law.cuh"
 #include "pairs/gpu/pair_tiles.cuh"
 #include "trace/phases.hpp"
 
@@ -54,10 +54,6 @@ struct Shape
 
 constexpr int virial_elements = 6; // xx xy xz yy yz zz
 
-#define PARHELION_PAIR_LAW __device__ inline
-#include "interactions/pair/pair_law-inl.hpp"
-#undef PARHELION_PAIR_LAW
-
 // The i atoms of a row: positions (set_position()) and charges (i_charge_scale()), which are one load; parameters are another.
 template <class N>
 struct RowAtoms
@@ -71,13 +67,13 @@ struct RowAtoms
     LjParameters<typename N::Real> lj[supercluster_size];
 };
 
-// With LJ-PME: their strengths on the mesh of dispersion, too.
+// With LJ-PME: their parameters on the mesh of dispersion, too.
 template <class N>
 struct LjMeshRowAtoms : RowAtoms<N>
 {
-    typename N::Real strength[supercluster_size];
+    LjParameters<typename N::Real> on_mesh[supercluster_size];
 };
-struct NoStrength
+struct NotOnMesh
 {
 };
 
@@ -97,7 +93,7 @@ class Warp
     using Ops = LaneOps<Real>;
     using Usual = ScreenedCoulomb<Ops>;
     using Tight = ScreenedCoulomb<Ops, true>;
-    using Strength = std::conditional_t<S::has_lj_mesh, Real, NoStrength>;   // of an atom on the mesh of dispersion
+    using OnMesh = std::conditional_t<S::has_lj_mesh, LjParameters<Real>, NotOnMesh>; // an atom on the mesh of dispersion
     static constexpr bool may_be_tight = S::switching == Switching::IfAsked; // launches choose such a kernel then
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
     static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, for 1 / r: r^-14 times any c12 is a finite float
@@ -157,7 +153,7 @@ private:
         unsigned next;
         PositionCharge<N> xq[2];
         LjParameters<Real> lj[2];
-        Strength strength[2];
+        OnMesh on_mesh[2];
     };
     // One of the two j atoms of a lane.
     struct Partner
@@ -166,7 +162,7 @@ private:
         Real charge;
         LjParameters<Real> lj;
         Sum f[3];
-        Strength strength;
+        OnMesh on_mesh;
     };
 
     template <bool exact>
@@ -218,7 +214,7 @@ private:
             set_position<exact>(p[h], atom.x);
             atom.charge = p[h].charge * i_charge_scale();
             row_atoms.atom[own[h]] = atom, row_atoms.lj[own[h]] = own_lj[h];
-            if constexpr (S::has_lj_mesh) { row_atoms.strength[own[h]] = a.strength_of_slot[first_slot + own[h]]; }
+            if constexpr (S::has_lj_mesh) { row_atoms.on_mesh[own[h]] = a.mesh_of_slot[first_slot + own[h]]; }
         }
 #pragma unroll
         for (int c = 0; c < clusters_per_supercluster; ++c) { fi[c][0] = fi[c][1] = fi[c][2] = 0; }
@@ -312,7 +308,7 @@ private:
         for (int h = 0; h < 2; ++h) { ahead.xq[h] = xq[h * j_lanes], ahead.lj[h] = of_slot[h * j_lanes]; }
         if constexpr (S::has_lj_mesh)
         {
-            for (int h = 0; h < 2; ++h) { ahead.strength[h] = a.strength_of_slot[slot + h * j_lanes]; }
+            for (int h = 0; h < 2; ++h) { ahead.on_mesh[h] = a.mesh_of_slot[slot + h * j_lanes]; }
         }
     }
 
@@ -323,7 +319,7 @@ private:
         Partner j[2];
         for (int h = 0; h < 2; ++h)
         {
-            j[h] = {{}, j_charge(ahead.xq[h]), ahead.lj[h], {}, ahead.strength[h]};
+            j[h] = {{}, j_charge(ahead.xq[h]), ahead.lj[h], {}, ahead.on_mesh[h]};
             set_position<exact>(ahead.xq[h], j[h].x);
         }
         const PairWord word = uniform(ahead.word);
@@ -456,7 +452,7 @@ private:
         Lj::add(a.law, c6, c12, r2, rinv, rinv2, force, energy);
         if constexpr (S::has_lj_mesh)
         {
-            lose_dispersion(row_atoms.strength[i] * j.strength, r2, !masked || listed, force, energy);
+            lose_dispersion(mesh_c6(a.mesh_rule, row_atoms.on_mesh[i], j.on_mesh), r2, !masked || listed, force, energy);
         }
         if constexpr (lean) { return exchange_if_below(exists ? r2 : cutoff2, cutoff2, force, d, fi[c], j.f); }
         force = in_range ? force : 0;

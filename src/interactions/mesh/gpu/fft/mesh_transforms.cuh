@@ -107,13 +107,10 @@ void GpuMeshTransforms<N>::solve(GpuQueue& queue, const SolvedRows<Real>& rows, 
                                  const Exchange& exchange)
 {
     using namespace mesh_transforms;
-    if constexpr (ExchangeGrants<Exchange>::solves_dispersion)
+    if (dispersion_scale_ != 0)
     {
-        if (dispersion_scale_ != 0)
-        {
-            return solve_with(queue, rows, state, compute, exchange,
-                              DispersionArgs{inverse_moduli_.data(), slope_, dispersion_scale_});
-        }
+        return solve_with(queue, rows, state, compute, exchange,
+                          DispersionArgs{inverse_moduli_.data(), slope_, dispersion_scale_});
     }
     solve_with(queue, rows, state, compute, exchange,
                InfluenceArgs{inverse_moduli_.data(), slope_, coulomb_factor_, background_});

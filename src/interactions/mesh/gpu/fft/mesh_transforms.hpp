@@ -57,20 +57,12 @@ struct ExchangeGrants
 {
     static constexpr int most_radix = 16;
     static constexpr bool begins_early = false;
-    static constexpr bool solves_dispersion = false; // LJ-PME
 };
 
 struct NoExchange
 {
     PARHELION_HD bool begin() const { return true; }
     PARHELION_HD void end() const {}
-};
-template <>
-struct ExchangeGrants<NoExchange>
-{
-    static constexpr int most_radix = 16;
-    static constexpr bool begins_early = false;
-    static constexpr bool solves_dispersion = true;
 };
 
 // Sizes that are constant during a run.
