@@ -2,6 +2,7 @@
 // `parhelion check`: shows the input and the plan of a run and estimates its speed, without running it.
 #include "base/error.hpp"
 #include "commands.hpp"
+#include "model/minimisers.hpp"
 #include "run/describe.hpp"
 #include "run/progress.hpp"
 #include "say.hpp"
@@ -18,7 +19,7 @@ namespace {
 std::string forecast(const RunParameters& parameters, double step_s)
 {
     const std::int64_t steps = parameters.steps;
-    if (parameters.integrator == Integrator::SteepestDescent)
+    if (is_minimisation(parameters.integrator))
     {
         return fmt::format(
             "at least {:.3g} steps/s; {} for 1000 steps at most, and it ends once no force is above {:g} kJ/mol/nm{}", 1 / step_s,

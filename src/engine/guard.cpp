@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "model/minimisers.hpp"
 #include "trace/phases.hpp"
 
 #include <algorithm>
@@ -130,7 +131,7 @@ void check_range([[maybe_unused]] const Topology& topology, [[maybe_unused]] con
 {
     if constexpr (N::summation == Summation::Reproducible)
     {
-        const bool stays = parameters.com_mode != ComMode::None && parameters.integrator != Integrator::SteepestDescent;
+        const bool stays = parameters.com_mode != ComMode::None && !is_minimisation(parameters.integrator);
         // The removal of rotation sums masses times squares of coordinates, nm^2.
         const double moment = parameters.com_mode == ComMode::Angular ? std::max(1.0, norm2(box.edge_lengths())) : 1;
         const bool may_be_heavy = stays && moment * topology.total_mass() >= range;

@@ -4,6 +4,7 @@
 #include "dynamics/minimise/minimiser.hpp"
 #include "engine/run_length.hpp"
 #include "engine/schedule.hpp"
+#include "model/minimisers.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -77,6 +78,8 @@ const char* reason_of(MinimisationEnd end, bool is_stopped)
         return "converged";
     case MinimisationEnd::MachinePrecision:
         return "step below machine precision";
+    case MinimisationEnd::NoLowerEnergy:
+        return "no lower energy along the forces, to machine precision";
     case MinimisationEnd::Stopped:
         break;
     }
@@ -91,7 +94,11 @@ RunSummary minimise(MinimisedSystem& system, const RunSetup& setup, std::int64_t
     const Stopwatch whole;
     const RunParameters& p = setup.parameters;
     Reporter reporter(system, setup, first, steps, observer, stop);
-    const MinimisationEnd end = steepest_descent(system, {p.em_step, p.em_tolerance}, reporter);
+    const auto run_minimiser = p.integrator == Integrator::ConjugateGradients ? conjugate_gradients
+                               : p.integrator == Integrator::LBfgs            ? l_bfgs
+                                                                              : steepest_descent;
+    const MinimisationEnd end =
+        run_minimiser(system, {p.em_step, p.em_tolerance, system.energy_rounding(), p.cg_restart, p.lbfgs_corrections}, reporter);
     RunSummary summary;
     summary.drift = summary.drift_error = std::numeric_limits<double>::quiet_NaN();
     if (!reporter.has_base()) // the first evaluation failed
@@ -107,10 +114,9 @@ RunSummary minimise(MinimisedSystem& system, const RunSetup& setup, std::int64_t
     summary.largest_force = reporter.base().largest_force;
     set_rates(summary, p.dt, std::max<std::int64_t>(1, summary.steps), whole);
     const SurfacePoint& best = reporter.base();
-    observer.message(
-        fmt::format("steepest descent: {} after {} steps; potential {:.8g} kJ/mol, largest force {:.4g} kJ/mol/nm on {}",
-                    reason_of(end, is_stopped), summary.steps, best.potential, best.largest_force,
-                    setup.system.topology.describe(best.largest_force_atom)));
+    observer.message(fmt::format("{}: {} after {} steps; potential {:.8g} kJ/mol, largest force {:.4g} kJ/mol/nm on {}",
+                                 minimiser(p.integrator).name, reason_of(end, is_stopped), summary.steps, best.potential,
+                                 best.largest_force, setup.system.topology.describe(best.largest_force_atom)));
     return summary;
 }
 

@@ -20,9 +20,15 @@ public:
     virtual Frame frame(const OutputDue& due) = 0;
     // Returns a remark on energies and forces that are at the limits of reproducible sums; empty: none.
     virtual std::string range_remark() = 0;
+    // Returns the relative error of energies by rounding.
+    virtual double energy_rounding() const = 0;
 };
 
-// Minimises the energy by steepest descent, in at most `steps` evaluations after the first, from step
+// The relative error of energies in a numeric policy. In mixed precision it is that of float, in which pairs are computed.
+template <class N>
+constexpr double rounding_of_energies = sizeof(typename N::Real) == sizeof(float) ? 1e-6 : 1e-13;
+
+// Minimises the energy by the minimiser that the parameters name, in at most `steps` evaluations after the first, from step
 // `first` on. The system is at the best point afterwards. Phases are not in the summary.
 RunSummary minimise(MinimisedSystem& system, const RunSetup& setup, std::int64_t first, std::int64_t steps, Observer& observer,
                     const std::atomic<bool>& stop);

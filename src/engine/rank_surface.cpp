@@ -73,7 +73,9 @@ public:
         points_.return_to_base(queue_, r_.state);
         r_.sites.construct(queue_, r_.assigned_sites, r_.state);
     }
-    void combine(std::span<const Term> terms, int into) override { points_.combine(queue_, terms, into); }
+    void combine(int into, const Term& a, const Term& b) override { points_.combine(queue_, into, a, b); }
+    double product(int a, int b) override { return points_.product(queue_, a, b); }
+    double largest(int vector) override { return points_.largest(vector); }
 
     Observables observables() override { return r_.observables; }
     Frame frame(const OutputDue& due) override { return run_.gather_frame(due); }
@@ -82,6 +84,8 @@ public:
         if constexpr (N::summation != Summation::Reproducible) { return {}; }
         return parhelion::range_remark<N>(run_.gather_forces(), r_.observables.forces);
     }
+
+    double energy_rounding() const override { return rounding_of_energies<N>; }
 
 private:
     RankRun& run_;

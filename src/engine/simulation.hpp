@@ -64,7 +64,7 @@ struct SinglePoint
     std::string remark;  // on the reliability of the numbers; empty: nothing to report
 };
 
-// Returns true if the run needs a single rank. That rank then has all threads that were asked for, summed over ranks.
+// Returns true if the run needs a single rank on CPUs. That rank then has all threads that were asked for, summed over ranks.
 bool is_one_ranks(const RunParameters& parameters);
 
 // Returns the parameters with the seeds that the .mdp leaves to the program. A run that continues from `saved` keeps its seed.
@@ -156,7 +156,7 @@ struct RunSummary
     double constraint_deviation = 0; // largest relative deviation of a LINCS bond; a GPU records only those beyond the tolerance
     std::optional<Balance> balance;  // empty: nothing was measured, as with one rank
     double pairs_per_atom = 0;       // number of pairs per atom that the pair list has and that are tested
-    // The following members are set by steepest descent only.
+    // The following members are set by minimisations only.
     bool converged = false;
     double largest_force = 0; // largest force on an atom at the end, kJ/mol/nm
 };

@@ -4,8 +4,29 @@
 
 #include "model/run_parameters.hpp"
 
+#include <algorithm>
+
 namespace parhelion {
 
-inline bool is_minimisation(Integrator integrator) { return integrator == Integrator::SteepestDescent; }
+struct Minimiser
+{
+    Integrator integrator;
+    const char* word; // the value of the option `integrator`
+    const char* name; // for texts that people read
+};
+inline constexpr Minimiser minimisers[] = {{Integrator::SteepestDescent, "steep", "steepest descent"},
+                                           {Integrator::ConjugateGradients, "cg", "conjugate gradients"},
+                                           {Integrator::LBfgs, "l-bfgs", "L-BFGS"}};
+
+constexpr bool is_minimisation(Integrator integrator)
+{
+    return std::ranges::find(minimisers, integrator, &Minimiser::integrator) != std::end(minimisers);
+}
+
+// Precondition: is_minimisation(integrator).
+constexpr const Minimiser& minimiser(Integrator integrator)
+{
+    return *std::ranges::find(minimisers, integrator, &Minimiser::integrator);
+}
 
 } // namespace parhelion

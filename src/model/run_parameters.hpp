@@ -22,6 +22,8 @@ enum class Integrator : std::uint8_t
 {
     LeapFrog,
     SteepestDescent,
+    ConjugateGradients,
+    LBfgs,
     StochasticDynamics,
     VelocityVerlet,       // md-vv
     VelocityVerletAverage // md-vv-avek: kinetic energies are means over half steps, as with leap-frog
@@ -165,8 +167,10 @@ struct RunParameters
     int mesh_factor = 2;                 // mts-level2-factor
     double mass_repartition_factor = 1;  // factor by which masses are repartitioned; 1: the masses of the topology
     // --- energy minimisation
-    double em_tolerance = 10; // emtol
-    double em_step = 0.01;    // emstep, nm
+    double em_tolerance = 10;   // emtol
+    double em_step = 0.01;      // emstep, nm
+    int cg_restart = 1000;      // nstcgsteep: lines of conjugate gradients between two along the forces
+    int lbfgs_corrections = 10; // nbfgscorr: moves that L-BFGS remembers
     // --- output intervals in steps; 0 means never, except for the last step if GROMACS writes it then
     int x_out = 0, v_out = 0, f_out = 0; // nstxout, nstvout, nstfout
     int log_out = 1000, energy_calc = 100, energy_out = 1000;

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "model/minimisers.hpp"
 #include "pairs/crowding.hpp"
 
 #include <algorithm>
@@ -371,10 +372,10 @@ double tolerance_in_force(const RunParameters& run, const ListConditions& condit
 {
     return std::min(run.buffer_tolerance, largest_tolerance(conditions.temperature));
 }
-bool is_as_given(const RunParameters& run) { return run.integrator == Integrator::SteepestDescent || run.buffer_tolerance < 0; }
+bool is_as_given(const RunParameters& run) { return is_minimisation(run.integrator) || run.buffer_tolerance < 0; }
 ListPlan plan_as_given(const RunParameters& run, const ListRange& range)
 {
-    if (run.integrator == Integrator::SteepestDescent) { return {1, range.cutoff, 0, 0}; }
+    if (is_minimisation(run.integrator)) { return {1, range.cutoff, 0, 0}; }
     return {std::max(1, run.list_interval), std::clamp(run.list_cutoff, range.cutoff, range.largest), 0, 0};
 }
 

@@ -2,6 +2,7 @@
 #include "run/describe.hpp"
 
 #include "device/cores.hpp"
+#include "model/minimisers.hpp"
 #include "run/progress.hpp"
 
 #include <cmath>
@@ -168,10 +169,11 @@ std::string describe_run(const RunParameters& p, std::int64_t steps)
     const std::string constrained = p.constraints == ConstraintMode::HBonds     ? ", h-bonds constrained"
                                     : p.constraints == ConstraintMode::AllBonds ? ", all bonds constrained"
                                                                                 : "";
-    if (p.integrator == Integrator::SteepestDescent)
+    if (is_minimisation(p.integrator))
     {
-        return fmt::format("run       minimisation (steepest descent){}, until no force is above {:g} kJ/mol/nm{}\n", constrained,
-                           p.em_tolerance, steps < 0 ? "" : fmt::format(" or after {} steps", steps));
+        return fmt::format("run       minimisation ({}){}, until no force is above {:g} kJ/mol/nm{}\n",
+                           minimiser(p.integrator).name, constrained, p.em_tolerance,
+                           steps < 0 ? "" : fmt::format(" or after {} steps", steps));
     }
     const std::string temperature = temperature_text(p), pressure = pressure_text(p);
     const char* const ensemble = pressure.empty() ? (temperature.empty() ? "NVE" : "NVT") : (temperature.empty() ? "NPH" : "NPT");
@@ -182,7 +184,7 @@ std::string describe_run(const RunParameters& p, std::int64_t steps)
 
 std::string describe_output(const RunParameters& p, const std::string& prefix, double checkpoint_s)
 {
-    const bool minimises = p.integrator == Integrator::SteepestDescent;
+    const bool minimises = is_minimisation(p.integrator);
     std::string text;
     const auto add = [&](const char* ending, std::initializer_list<int> intervals) {
         int shortest = 0;

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "model/minimisers.hpp"
 
 #include <algorithm>
 
@@ -27,7 +28,7 @@ EnergyTable::EnergyTable(const Topology& topology, const RunParameters& paramete
     : has_external_(external == ExternalForcesAct::Yes),
       dispersion_(parameters.dispersion_correction != DispersionCorrection::None),
       pressure_coupled_(parameters.barostat != Barostat::None),
-      has_lincs_(has_lincs(topology) && parameters.integrator != Integrator::SteepestDescent),
+      has_lincs_(has_lincs(topology) && !is_minimisation(parameters.integrator)),
       has_box_velocity_(parameters.barostat == Barostat::ParrinelloRahman),
       is_tilted_(!box.is_rectangular() || parameters.shear_compressibility != Vec3<double>{}),
       is_sheared_(has_box_velocity_ && parameters.shear_compressibility != Vec3<double>{}),

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/input/excluded_pairs.hpp"
+#include "model/minimisers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -108,7 +109,7 @@ RunOutputPlan RunFiles::output_plan() const
 
 void RunFiles::start(std::int64_t steps_total)
 {
-    const bool minimises = parameters_.integrator == Integrator::SteepestDescent;
+    const bool minimises = is_minimisation(parameters_.integrator);
     status_.begin(minimises ? 0 : parameters_.dt, first_step_ - parameters_.first_step, steps_total, Clock::now());
     output_.emplace(output_plan());
     log_.emplace(log_path(), written_.log);
@@ -148,7 +149,7 @@ void RunFiles::energies(const OutputDue& due, const Observables& observables)
         written_.whole_run.add(values);
         written_.blocks.add(values);
     }
-    if (parameters_.integrator == Integrator::SteepestDescent)
+    if (is_minimisation(parameters_.integrator))
     {
         latest_.potential = observables.potential, latest_.largest_force = observables.largest_force;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/methods.hpp"
 
+#include "model/minimisers.hpp"
+
 #include <algorithm>
 #include <cstddef>
 
@@ -19,7 +21,7 @@ bool any_molecule(const Topology& topology, const Has& has)
 
 bool is_used(Method method, const Topology& topology, const RunParameters& p)
 {
-    const bool moves = p.integrator != Integrator::SteepestDescent;
+    const bool moves = !is_minimisation(p.integrator);
     switch (method)
     {
     case Method::LeapFrog:

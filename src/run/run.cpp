@@ -10,6 +10,7 @@
 #include "io/input/mdp.hpp"
 #include "io/input/run_identity.hpp"
 #include "io/output/amber_restart.hpp"
+#include "model/minimisers.hpp"
 #include "run/backup.hpp"
 #include "run/deadline.hpp"
 #include "run/describe.hpp"
@@ -97,7 +98,7 @@ void tell_how_it_begins(RunFiles& files, const std::optional<Checkpoint>& contin
         files.warning("note: no step is taken: nsteps is 0, as in GROMACS where the .mdp does not give it. Say how many with "
                       "nsteps, --steps or --ns.");
     }
-    if (parameters.integrator == Integrator::SteepestDescent)
+    if (is_minimisation(parameters.integrator))
     {
         files.log().line("A minimisation writes no checkpoints: it can start again from any configuration.");
     }
@@ -119,7 +120,7 @@ struct Job
     const std::int64_t steps; // requested steps; negative: the run has no end
 
     const std::string& prefix() const { return request.output.prefix; }
-    bool minimises() const { return parameters.integrator == Integrator::SteepestDescent; }
+    bool minimises() const { return is_minimisation(parameters.integrator); }
 };
 
 // Writes the last files of a run. A checkpoint comes first, so that nothing is lost

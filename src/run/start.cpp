@@ -3,6 +3,7 @@
 
 #include "engine/run_length.hpp"
 #include "io/input/run_identity.hpp"
+#include "model/minimisers.hpp"
 #include "run/backup.hpp"
 #include "run/output_paths.hpp"
 #include "run/processes.hpp"
@@ -123,7 +124,7 @@ Ready make_ready(const RunRequest& request, RunRole role, RunObserver& observer)
         read_input(request.input, Purpose::Run, diagnostics, [&](const std::string& line) { observer.warning(line); });
     const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const RunParameters& parameters = input.parameters;
-    if (request.output.stream_every > 0 && parameters.integrator == Integrator::SteepestDescent)
+    if (request.output.stream_every > 0 && is_minimisation(parameters.integrator))
     {
         throw InputError("E201", {},
                          "--imd: a minimisation cannot be looked at (it has neither times nor velocities). Look at its "

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "device/cores.hpp"
+#include "model/minimisers.hpp"
 #include "run/deadline.hpp"
 #include "run/describe.hpp"
 
@@ -273,7 +274,7 @@ std::vector<Way> ways_of_stage(int stage, const Way& best, const PlanSummary& pl
 
 Tuning tune(const LoadedInput& input, const TuneRequest& request, const std::function<void(const Try&)>& told)
 {
-    if (input.parameters.integrator == Integrator::SteepestDescent)
+    if (is_minimisation(input.parameters.integrator))
     {
         throw InputError(
             "E200", {},

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
+#include <map>
+#include <numeric>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -59,7 +61,9 @@ public:
         moves.push_back(farthest_moved());
     }
     void return_to_base() override { points_.return_to_base(queue_, state); }
-    void combine(std::span<const Term> terms, int into) override { points_.combine(queue_, terms, into); }
+    void combine(int into, const Term& a, const Term& b) override { points_.combine(queue_, into, a, b); }
+    double product(int a, int b) override { return points_.product(queue_, a, b); }
+    double largest(int vector) override { return points_.largest(vector); }
 
     // Returns the longest way of an atom from the base, nm.
     double farthest_moved() const
@@ -205,4 +209,223 @@ TEST(SteepestDescent, ends_at_the_base_if_the_listener_says_so)
     listener.left = 1;
     EXPECT_EQ(steepest_descent(springs, {0.01, 1e-6}, listener), MinimisationEnd::Stopped);
     EXPECT_EQ(springs.energy(), listener.bases.back().potential);
+}
+
+namespace {
+
+// A surface of coordinates that belong to no atoms: a function of x gives the energy and sets the forces. Each coordinate counts
+// as an atom.
+class Coordinates final : public EnergySurface
+{
+public:
+    using Values = std::vector<double>;
+    using Function = std::function<double(const Values& x, Values& forces)>;
+    Coordinates(Values start, Function function) : x(std::move(start)), function_(std::move(function)) {}
+
+    std::optional<SurfacePoint> evaluate() override
+    {
+        ++evaluations;
+        SurfacePoint point{.potential = function_(x, vector(minimiser_vector::new_force)), .has_moved = x != base_};
+        for (const double f : vector(minimiser_vector::new_force))
+        {
+            point.largest_force = std::max(point.largest_force, std::abs(f));
+        }
+        return point;
+    }
+    void accept() override
+    {
+        base_ = x;
+        std::swap(vector(minimiser_vector::force), vector(minimiser_vector::new_force));
+    }
+    void move(double factor) override
+    {
+        const Values& search = vector(minimiser_vector::search);
+        for (std::size_t i = 0; i < x.size(); ++i) { x[i] = base_[i] + factor * search[i]; }
+    }
+    void return_to_base() override { x = base_; }
+    void combine(int into, const Term& a, const Term& b) override
+    {
+        const Values of_a = vector(a.vector), of_b = vector(b.vector);
+        Values& sum = vector(into);
+        for (std::size_t i = 0; i < x.size(); ++i) { sum[i] = a.factor * of_a[i] + b.factor * of_b[i]; }
+    }
+    double product(int a, int b) override
+    {
+        return std::inner_product(vector(a).begin(), vector(a).end(), vector(b).begin(), 0.0);
+    }
+    double largest(int number) override
+    {
+        double largest = 0;
+        for (const double value : vector(number)) { largest = std::max(largest, std::abs(value)); }
+        return largest;
+    }
+
+    Values x;
+    int evaluations = 0;
+
+private:
+    Values& vector(int number)
+    {
+        Values& values = vectors_[number];
+        values.resize(x.size());
+        return values;
+    }
+    Function function_;
+    Values base_;
+    std::map<int, Values> vectors_;
+};
+
+using Minimiser = MinimisationEnd (*)(EnergySurface&, const MinimiserSettings&, MinimiserListener&);
+constexpr Minimiser along_lines[] = {conjugate_gradients, l_bfgs};
+
+// Wells of five curvatures (condition number 100), six coordinates of each.
+Coordinates wells()
+{
+    Coordinates::Values start;
+    for (int i = 0; i < 30; ++i) { start.push_back(0.01 * std::sin(i + 1.0)); }
+    return Coordinates(start, [](const Coordinates::Values& x, Coordinates::Values& forces) {
+        constexpr double curvatures[] = {100, 300, 1000, 3000, 10000};
+        double energy = 0;
+        for (std::size_t i = 0; i < x.size(); ++i)
+        {
+            energy += 0.5 * curvatures[i % 5] * x[i] * x[i];
+            forces[i] = -curvatures[i % 5] * x[i];
+        }
+        return energy;
+    });
+}
+
+// Rosenbrock's valley, which bends. Its minimum is at 1.
+Coordinates valleys()
+{
+    return Coordinates({-1.2, 1}, [](const Coordinates::Values& x, Coordinates::Values& forces) {
+        double energy = 0;
+        for (std::size_t i = 0; i < x.size(); i += 2)
+        {
+            const double a = 1 - x[i], b = x[i + 1] - x[i] * x[i];
+            energy += a * a + 100 * b * b;
+            forces[i] = 2 * a + 400 * x[i] * b;
+            forces[i + 1] = -200 * b;
+        }
+        return energy;
+    });
+}
+
+} // namespace
+
+TEST(AlongLines, a_surface_of_five_curvatures_takes_few_lines)
+{
+    Coordinates slow = wells();
+    Listener listener;
+    listener.left = 100'000;
+    EXPECT_EQ(steepest_descent(slow, {0.01, 1e-6}, listener), MinimisationEnd::Converged);
+    for (const Minimiser minimiser : along_lines)
+    {
+        Coordinates surface = wells();
+        Listener fast;
+        EXPECT_EQ(minimiser(surface, {0.001, 1e-6}, fast), MinimisationEnd::Converged);
+        // Conjugate gradients take a line for each curvature.
+        EXPECT_LE(fast.bases.size(), 1u + (minimiser == conjugate_gradients ? 5u : 25u));
+        EXPECT_LT(surface.evaluations, slow.evaluations / 4);
+        for (const double x : surface.x) { EXPECT_NEAR(x, 0, 1e-8); }
+    }
+}
+
+TEST(AlongLines, follow_a_valley_that_bends)
+{
+    for (const Minimiser minimiser : along_lines)
+    {
+        Coordinates surface = valleys();
+        Listener listener;
+        EXPECT_EQ(minimiser(surface, {0.01, 1e-6}, listener), MinimisationEnd::Converged);
+        EXPECT_LT(surface.evaluations, 150);
+        for (const double x : surface.x) { EXPECT_NEAR(x, 1, 1e-5); }
+        for (std::size_t i = 1; i < listener.bases.size(); ++i)
+        {
+            EXPECT_LE(listener.bases[i].potential, listener.bases[i - 1].potential * (1 + 1e-12));
+        }
+    }
+}
+
+TEST(AlongLines, take_back_points_without_an_energy)
+{
+    for (const Minimiser minimiser : along_lines)
+    {
+        const Coordinates::Values start{0.5};
+        // There is no energy beyond 0.56; the minimum is at 0.55.
+        Coordinates surface(start, [](const Coordinates::Values& x, Coordinates::Values& forces) {
+            forces[0] = -100 * (x[0] - 0.55);
+            return x[0] > 0.56 ? std::nan("") : 50 * (x[0] - 0.55) * (x[0] - 0.55);
+        });
+        Listener listener;
+        EXPECT_EQ(minimiser(surface, {0.09, 1e-6}, listener), MinimisationEnd::Converged);
+        EXPECT_NEAR(surface.x[0], 0.55, 1e-8);
+    }
+}
+
+TEST(AlongLines, end_at_the_base_if_no_energy_is_lower)
+{
+    for (const Minimiser minimiser : along_lines)
+    {
+        const Coordinates::Values start{0.5, 0.25};
+        Coordinates surface(start, [](const Coordinates::Values& x, Coordinates::Values& forces) {
+            forces[0] = 100, forces[1] = 0; // the energy rises along this force
+            return 100 * x[0];
+        });
+        Listener listener;
+        EXPECT_EQ(minimiser(surface, {0.01, 1e-6}, listener), MinimisationEnd::NoLowerEnergy);
+        EXPECT_EQ(surface.x, start);
+    }
+}
+
+TEST(AlongLines, end_at_the_base_if_the_listener_says_so)
+{
+    for (const Minimiser minimiser : along_lines)
+    {
+        for (const int evaluations : {0, 1, 2, 3, 4, 7})
+        {
+            Coordinates surface = valleys();
+            Listener listener;
+            listener.left = evaluations;
+            EXPECT_EQ(minimiser(surface, {0.01, 1e-6}, listener), MinimisationEnd::Stopped);
+            EXPECT_EQ(surface.evaluations, 1 + evaluations);
+            EXPECT_EQ(surface.evaluate()->potential, listener.bases.back().potential);
+        }
+    }
+}
+
+TEST(AlongLines, move_atoms_to_their_homes)
+{
+    const System system = toy_system({{single_atom(10), 20}}, box_of_springs, 300, 4);
+    const std::vector<Vec3<double>> home = displaced_homes(system.x, 0.3);
+    for (const Minimiser minimiser : along_lines)
+    {
+        Springs springs(system, home);
+        Listener listener;
+        EXPECT_EQ(minimiser(springs, {0.01, 1e-3}, listener), MinimisationEnd::Converged);
+        EXPECT_LT(springs.evaluations, 60);
+        for (std::size_t i = 0; i < home.size(); ++i)
+        {
+            EXPECT_LT(norm(springs.state.box.difference(springs.state.x.get(i), springs.state.box.to_fixed(home[i]))), 1e-5);
+        }
+    }
+}
+
+TEST(AlongLines, conjugate_gradients_keep_constraints)
+{
+    const System system = toy_system({{rigid_water(), 5}, {methyl(), 3}}, box_of_springs, 300, 4);
+    RunParameters parameters;
+    parameters.lincs_order = 8;
+    parameters.lincs_iterations = 4;
+    Springs springs(system, displaced_homes(system.x, 0.05), parameters);
+    Listener listener;
+    EXPECT_EQ(conjugate_gradients(springs, {0.01, 1e-3}, listener), MinimisationEnd::Converged);
+    EXPECT_LT(deviation_of_constraints(system.topology, springs.state).max, 1e-10);
+    Springs slow(system, displaced_homes(system.x, 0.05), parameters);
+    Listener other;
+    other.left = 20'000;
+    EXPECT_EQ(steepest_descent(slow, {0.01, 1e-3}, other), MinimisationEnd::Converged);
+    EXPECT_NEAR(listener.bases.back().potential, other.bases.back().potential, 1e-6 * other.bases.back().potential);
+    EXPECT_LT(listener.bases.size(), other.bases.size());
+    EXPECT_LE(2000 - listener.left, 3 * static_cast<int>(listener.bases.size())); // two or three evaluations a line
 }

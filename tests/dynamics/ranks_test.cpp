@@ -289,8 +289,7 @@ TEST(MinimiserPointsOfARank, move_home_atoms_only)
     const SurfacePoint point = points.take(dealt.queue, 0, forces, state);
     EXPECT_EQ(dealt.owner[static_cast<std::size_t>(point.largest_force_atom)], 0);
     points.accept(dealt.queue, state);
-    constexpr EnergySurface::Term along_force[] = {{minimiser_vector::force, 1}};
-    points.combine(dealt.queue, along_force, minimiser_vector::search);
+    points.combine(dealt.queue, minimiser_vector::search, {minimiser_vector::force, 1}, {minimiser_vector::force, 0});
     EXPECT_TRUE(points.move(dealt.queue, constraints, dealt.assignments[0], 0.01 / point.largest_force, state));
     int moved = 0;
     for (std::size_t slot = 0; slot < state.slots(); ++slot)

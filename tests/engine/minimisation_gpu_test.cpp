@@ -80,29 +80,56 @@ TEST_F(MinimisationOnGpu, takes_the_steps_of_the_cpu)
     }
 }
 
+TEST_F(MinimisationOnGpu, goes_along_the_lines_of_the_cpu)
+{
+    const Refdata with_constraints = as_minimisation(load_refdata("etoh"), Integrator::ConjugateGradients);
+    for (const Refdata& data : {with_constraints, flexible_ethanol(Integrator::LBfgs)})
+    {
+        const Outcome gpu = minimise_on(data, on(Device::Gpu, Precision::Double, Summation::Fast), 12);
+        const Outcome cpu = minimise_on(data, on(Device::Cpu, Precision::Double, Summation::Fast), 12);
+        SCOPED_TRACE(cpu.recorder.messages.back());
+        ASSERT_EQ(gpu.recorder.observables.size(), cpu.recorder.observables.size());
+        ASSERT_GT(cpu.recorder.observables.size(), 4u);
+        for (std::size_t i = 0; i < cpu.recorder.observables.size(); ++i)
+        {
+            const Observables &a = gpu.recorder.observables[i], &b = cpu.recorder.observables[i];
+            EXPECT_EQ(a.step, b.step);
+            EXPECT_NEAR(a.potential, b.potential, 1e-9 * std::abs(b.potential));
+            EXPECT_NEAR(a.largest_force, b.largest_force, 1e-5 * b.largest_force);
+        }
+        EXPECT_EQ(gpu.summary.steps, 12);
+        EXPECT_NEAR(gpu.end.observables.potential, gpu.recorder.observables.back().potential,
+                    1e-9 * std::abs(gpu.end.observables.potential));
+    }
+}
+
 TEST_F(MinimisationOnGpu, has_the_bits_of_one_rank_on_every_grid)
 {
-    Refdata data = minimised_systems().front().make();
-    RunParameters& p = data.parameters; // short cut-offs, as the box is small for the grids
-    p.coulomb_cutoff = p.lj_cutoff = 0.6;
-    SimulationOptions options = on(Device::Gpu, Precision::Mixed, Summation::Reproducible);
-    const Outcome one = minimise_on(data, options, 6);
-    OneIn combinations;
-    std::size_t k = 0;
-    for (const Layout& layout : layouts({{1, 2, 2}, {2, 1, 1}}))
+    for (const Integrator minimiser : {Integrator::SteepestDescent, Integrator::ConjugateGradients, Integrator::LBfgs})
     {
-        const HaloMethod method = method_of(k++);
-        if (!combinations.takes_next()) { continue; }
-        options.grid = layout.grid, options.gpus = layout.gpus, options.halo = method;
-        SCOPED_TRACE(name_of(layout, options.halo_method()));
-        const Outcome more = minimise_on(data, options, 6);
-        EXPECT_EQ(different(more.last.x, one.last.x), 0);
-        EXPECT_EQ(different(more.start.forces, one.start.forces), 0);
-        ASSERT_EQ(more.recorder.observables.size(), one.recorder.observables.size());
-        for (std::size_t i = 0; i < one.recorder.observables.size(); ++i)
+        Refdata data = flexible_ethanol(minimiser);
+        if (minimiser != Integrator::LBfgs) { data = as_minimisation(load_refdata("etoh"), minimiser); }
+        RunParameters& p = data.parameters; // short cut-offs, as the box is small for the grids
+        p.coulomb_cutoff = p.lj_cutoff = 0.6;
+        SimulationOptions options = on(Device::Gpu, Precision::Mixed, Summation::Reproducible);
+        const Outcome one = minimise_on(data, options, 6);
+        OneIn combinations;
+        std::size_t k = 0;
+        for (const Layout& layout : layouts({{1, 2, 2}, {2, 1, 1}}))
         {
-            EXPECT_EQ(more.recorder.observables[i].potential, one.recorder.observables[i].potential);
-            EXPECT_EQ(more.recorder.observables[i].largest_force, one.recorder.observables[i].largest_force);
+            const HaloMethod method = method_of(k++);
+            if (!combinations.takes_next()) { continue; }
+            options.grid = layout.grid, options.gpus = layout.gpus, options.halo = method;
+            SCOPED_TRACE(name_of(layout, options.halo_method()));
+            const Outcome more = minimise_on(data, options, 6);
+            EXPECT_EQ(different(more.last.x, one.last.x), 0);
+            EXPECT_EQ(different(more.start.forces, one.start.forces), 0);
+            ASSERT_EQ(more.recorder.observables.size(), one.recorder.observables.size());
+            for (std::size_t i = 0; i < one.recorder.observables.size(); ++i)
+            {
+                EXPECT_EQ(more.recorder.observables[i].potential, one.recorder.observables[i].potential);
+                EXPECT_EQ(more.recorder.observables[i].largest_force, one.recorder.observables[i].largest_force);
+            }
         }
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A minimisation by the whole engine: where it ends, however it ends.
-#include "run_helpers.hpp"
+#include "minimised_systems.hpp"
 
 #include <algorithm>
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
+#include <map>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -77,4 +78,49 @@ TEST(Minimisation, ends_at_the_best_point_when_it_is_stopped)
     EXPECT_NEAR(simulation.evaluate().observables.potential, best, 1e-9 * std::abs(best));
     ASSERT_EQ(recorder.messages.size(), 1u);
     EXPECT_THAT(recorder.messages[0], HasSubstr("steepest descent: stopped, not converged after 0 steps"));
+}
+
+TEST(Minimisation, along_lines_needs_fewer_evaluations_and_ends_where_the_largest_force_is_as_asked)
+{
+    std::map<Integrator, std::int64_t> evaluations;
+    for (const Integrator minimiser : {Integrator::SteepestDescent, Integrator::ConjugateGradients, Integrator::LBfgs})
+    {
+        Refdata data = flexible_ethanol(minimiser);
+        data.parameters.em_tolerance = 20;
+        Simulation simulation = simulate(data, Precision::Double);
+        Recorder recorder;
+        const RunSummary summary = simulation.run(4000, recorder, never);
+        SCOPED_TRACE(recorder.messages.back());
+        EXPECT_TRUE(summary.converged);
+        evaluations[minimiser] = summary.steps;
+        const SinglePoint end = simulation.evaluate();
+        double largest = 0;
+        for (std::size_t atom = 0; atom < ethanol_atoms; ++atom) { largest = std::max(largest, norm(end.forces[atom])); }
+        EXPECT_LE(largest, 20 * (1 + 1e-9));
+        EXPECT_NEAR(largest, summary.largest_force, 1e-6 * largest);
+        for (std::size_t i = 1; i < recorder.observables.size(); ++i)
+        {
+            const double before = recorder.observables[i - 1].potential;
+            EXPECT_LE(recorder.observables[i].potential, before + 1e-12 * std::abs(before));
+        }
+    }
+    EXPECT_LT(2 * evaluations[Integrator::ConjugateGradients], evaluations[Integrator::SteepestDescent]);
+    EXPECT_LT(2 * evaluations[Integrator::LBfgs], evaluations[Integrator::SteepestDescent]);
+}
+
+TEST(Minimisation, along_lines_says_why_it_ends)
+{
+    for (const auto& [minimiser, name] :
+         {std::pair{Integrator::ConjugateGradients, "conjugate gradients"}, {Integrator::LBfgs, "L-BFGS"}})
+    {
+        Simulation simulation = simulate(flexible_ethanol(minimiser), Precision::Double);
+        Recorder recorder;
+        const RunSummary summary = simulation.run(7, recorder, never);
+        EXPECT_EQ(summary.end, RunEnd::Done);
+        EXPECT_EQ(summary.steps, 7);
+        EXPECT_FALSE(summary.converged);
+        EXPECT_THAT(recorder.messages.back(), HasSubstr(std::string(name) + ": all steps done, not converged after 7 steps"));
+        EXPECT_NEAR(simulation.evaluate().observables.potential, recorder.observables.back().potential,
+                    1e-9 * std::abs(recorder.observables.back().potential));
+    }
 }

@@ -14,15 +14,21 @@
 namespace parhelion::test {
 
 // Returns the data as a minimisation of which every point is reported.
-inline Refdata as_minimisation(Refdata data)
+inline Refdata as_minimisation(Refdata data, Integrator minimiser = Integrator::SteepestDescent)
 {
     RunParameters& p = data.parameters;
-    p.integrator = Integrator::SteepestDescent;
+    p.integrator = minimiser, p.cg_restart = 1000, p.lbfgs_corrections = 10;
     p.thermostat = Thermostat::None, p.barostat = Barostat::None;
     p.em_step = 0.005, p.em_tolerance = 1e-3;
     p.energy_calc = p.energy_out = 1;
     p.lincs_order = 8, p.lincs_iterations = 4;
     return data;
+}
+
+// Flexible ethanol among water that is frozen, so that nothing is held by constraints.
+inline Refdata flexible_ethanol(Integrator minimiser)
+{
+    return as_minimisation(with_frozen(of_water, along_all, ConstraintMode::None), minimiser);
 }
 
 struct MinimisedSystemCase

@@ -332,6 +332,7 @@ INSTANTIATE_TEST_SUITE_P(
                "in molecule type ETH the distance of atoms 5 (CA) and 6 (HA1) is constrained twice"},
         Change{"topol.top", " 5 6 1\n", " 5 6 1 0.109 280000\n 6 7 1 0.218 280000\n", "E158", "run.mdp:31",
                "in molecule type ETH constraints depend on others, as the third of three atoms on a line"},
+        Change{"run.mdp", "integrator              = md", "integrator = l-bfgs", "E270", "run.mdp:2", "rigid water"},
         Change{"topol.top", " 8 9 1\n", " 8 9 1\n 6 2 1 0.2 1000\n\n[ settles ]\n 5 1 0.109 0.17\n", "E134", "run.mdp:31",
                "atom 6 of molecule type ETH is held by a settle and"},
         Change{"run.mdp", "Reaction-Field", "PME\nfourierspacing = 1e-9", "E542", "run.mdp:14",

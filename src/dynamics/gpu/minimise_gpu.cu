@@ -82,36 +82,64 @@ __global__ void __launch_bounds__(threads) join_largest_kernel(BlockTrace tracin
     if (threadIdx.x == 0) { of_block[0] = largest; }
 }
 
-constexpr int terms_at_once = 24;
-template <class N>
-struct Terms
-{
-    GpuTerm<N> of[terms_at_once];
-    int count;
-};
-
-// Purpose        sets a vector to a sum of vectors
-// Work           by a thread per atom
-// Reads/Writes   vectors / one of them
+// Purpose        multiplies two vectors
+// Work           by threads that loop over atoms
+// Reads/Writes   vectors / one sum per block
 // Orders         no memory accesses; the order of the stream suffices
 // Requires       nothing
-// Cost           12 bytes per atom and vector
+// Cost           24 bytes and 6 flop per atom
+template <class N>
+__global__ void __launch_bounds__(threads) multiply_kernel(BlockTrace tracing, const Vec3<typename N::Real>* a,
+                                                           const Vec3<typename N::Real>* b, std::int64_t atoms, double* of_block)
+{
+    const BlockSpan span(tracing);
+
+    double own = 0;
+    for (std::int64_t atom = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; atom < atoms;
+         atom += threads * blocks)
+    {
+        own += dot(static_cast<Vec3<double>>(a[atom]), static_cast<Vec3<double>>(b[atom]));
+    }
+    const double sum = over_block(own, [](double x, double y) { return x + y; });
+    if (threadIdx.x == 0) { of_block[blockIdx.x] = sum; }
+}
+
+// Purpose        adds up the sums that the blocks of multiply_kernel have made
+// Work           by one block
+// Reads/Writes   sums of blocks / the first of them
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       multiply_kernel
+// Cost           a few us
+__global__ void __launch_bounds__(threads) join_sums_kernel(BlockTrace tracing, double* of_block)
+{
+    const BlockSpan span(tracing);
+
+    const double sum = over_block(of_block[threadIdx.x], [](double x, double y) { return x + y; });
+    if (threadIdx.x == 0) { of_block[0] = sum; }
+}
+
+// Purpose        sets a vector to a sum of two terms
+// Work           by a thread per atom
+// Reads/Writes   the terms' vectors / the sum, which may be one of them
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       nothing
+// Cost           36 bytes per atom
 template <class N>
 __global__ void __launch_bounds__(threads)
-    combine_kernel(BlockTrace tracing, Terms<N> terms, std::int64_t atoms, Vec3<typename N::Real>* into)
+    combine_kernel(BlockTrace tracing, GpuTerm<N> a, GpuTerm<N> b, std::int64_t atoms, Vec3<typename N::Real>* into)
 {
     const BlockSpan span(tracing);
 
     const std::int64_t atom = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
     if (atom >= atoms) { return; }
-    Vec3<double> sum;
-    for (int k = 0; k < terms.count; ++k) { sum += terms.of[k].factor * static_cast<Vec3<double>>(terms.of[k].vector[atom]); }
+    Vec3<double> sum = a.factor * static_cast<Vec3<double>>(a.vector[atom]);
+    if (b.factor != 0) { sum += b.factor * static_cast<Vec3<double>>(b.vector[atom]); }
     into[atom] = static_cast<Vec3<typename N::Real>>(sum);
 }
 
 } // namespace
 
-GpuReduction::GpuReduction() : largest_(blocks) {}
+GpuReduction::GpuReduction() : largest_(blocks), sums_(blocks) {}
 
 template <class N>
 void GpuReduction::find_largest(GpuQueue& queue, const Vec3<typename N::Real>* vector, const Vec3<typename N::Fixed>* x,
@@ -124,33 +152,27 @@ void GpuReduction::find_largest(GpuQueue& queue, const Vec3<typename N::Real>* v
 }
 
 template <class N>
-void combine(GpuQueue& queue, std::span<const GpuTerm<N>> terms, std::size_t atoms, Vec3<typename N::Real>* into)
+void GpuReduction::multiply(GpuQueue& queue, const Vec3<typename N::Real>* a, const Vec3<typename N::Real>* b, std::size_t atoms,
+                            double* result)
 {
-    Terms<N> now{};
-    // The vector that changes is read by the first launch alone.
-    const auto add = [&](bool is_result) {
-        for (const GpuTerm<N>& term : terms)
-        {
-            if ((term.vector == into) != is_result) { continue; }
-            if (now.count == terms_at_once)
-            {
-                launch(queue, Phase::Kinetic, combine_kernel<N>, one_thread_each(atoms, threads), now,
-                       static_cast<std::int64_t>(atoms), into);
-                now.of[0] = {into, 1};
-                now.count = 1;
-            }
-            now.of[now.count++] = term;
-        }
-    };
-    add(true), add(false);
-    launch(queue, Phase::Kinetic, combine_kernel<N>, one_thread_each(atoms, threads), now, static_cast<std::int64_t>(atoms),
+    launch(queue, Phase::Kinetic, multiply_kernel<N>, {blocks, threads, 0}, a, b, static_cast<std::int64_t>(atoms), sums_.data());
+    launch(queue, Phase::Kinetic, join_sums_kernel, {1, threads, 0}, sums_.data());
+    gpu_memory::to_host(queue, result, sums_.data(), sizeof(*result));
+}
+
+template <class N>
+void combine(GpuQueue& queue, const GpuTerm<N>& a, const GpuTerm<N>& b, std::size_t atoms, Vec3<typename N::Real>* into)
+{
+    launch(queue, Phase::Kinetic, combine_kernel<N>, one_thread_each(atoms, threads), a, b, static_cast<std::int64_t>(atoms),
            into);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void GpuReduction::find_largest<N>(GpuQueue&, const Vec3<typename N::Real>*, const Vec3<typename N::Fixed>*,        \
                                                 const Vec3<typename N::Fixed>*, std::size_t, LargestElement*);                   \
-    template void combine<N>(GpuQueue&, std::span<const GpuTerm<N>>, std::size_t, Vec3<typename N::Real>*);
+    template void GpuReduction::multiply<N>(GpuQueue&, const Vec3<typename N::Real>*, const Vec3<typename N::Real>*,             \
+                                            std::size_t, double*);                                                               \
+    template void combine<N>(GpuQueue&, const GpuTerm<N>&, const GpuTerm<N>&, std::size_t, Vec3<typename N::Real>*);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

@@ -9,7 +9,6 @@
 #include "device/gpu/device_buffer.hpp"
 
 #include <cstdint>
-#include <span>
 
 namespace parhelion {
 
@@ -27,8 +26,7 @@ struct GpuTerm // of a sum of vectors
     const Vec3<typename N::Real>* vector;
     double factor;
 };
-
-// Memory for partial results. Its function queues work, and copies the result to pinned host memory.
+// Memory for partial results. Its functions queue work, and copy results to pinned host memory.
 class GpuReduction
 {
 public:
@@ -38,13 +36,18 @@ public:
     template <class N>
     void find_largest(GpuQueue& queue, const Vec3<typename N::Real>* vector, const Vec3<typename N::Fixed>* x,
                       const Vec3<typename N::Fixed>* others, std::size_t atoms, LargestElement* result);
+    // Computes the scalar product of two vectors.
+    template <class N>
+    void multiply(GpuQueue& queue, const Vec3<typename N::Real>* a, const Vec3<typename N::Real>* b, std::size_t atoms,
+                  double* result);
 
 private:
     DeviceBuffer<LargestElement> largest_;
+    DeviceBuffer<double> sums_;
 };
 
-// Queues the computation of a sum of vectors. `into` may be one of them.
+// Queues the computation of a sum of two terms. `into` may be one of their vectors. A vector whose factor is 0 is not read.
 template <class N>
-void combine(GpuQueue& queue, std::span<const GpuTerm<N>> terms, std::size_t atoms, Vec3<typename N::Real>* into);
+void combine(GpuQueue& queue, const GpuTerm<N>& a, const GpuTerm<N>& b, std::size_t atoms, Vec3<typename N::Real>* into);
 
 } // namespace parhelion

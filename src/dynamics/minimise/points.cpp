@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace parhelion {
 
@@ -104,21 +105,42 @@ void MinimiserPoints<N>::return_to_base(CpuQueue& queue, ParticleState<N>& state
 }
 
 template <class N>
-void MinimiserPoints<N>::combine(CpuQueue& queue, std::span<const EnergySurface::Term> terms, int into)
+void MinimiserPoints<N>::combine(CpuQueue& queue, int into, const EnergySurface::Term& a, const EnergySurface::Term& b)
 {
-    for (const EnergySurface::Term& term : terms) { vector(term.vector); }
+    const std::vector<Vec3<double>>&of_a = vector(a.vector), &of_b = vector(b.vector);
     std::vector<Vec3<double>>& result = vector(into);
     queue.for_range(atoms_, 1, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t atom = begin; atom < end; ++atom)
         {
-            Vec3<double> sum;
-            for (const EnergySurface::Term& term : terms)
-            {
-                sum += term.factor * vectors_[static_cast<std::size_t>(term.vector)][atom];
-            }
+            Vec3<double> sum = a.factor * of_a[atom];
+            if (b.factor != 0) { sum += b.factor * of_b[atom]; }
             result[atom] = sum;
         }
     });
+}
+
+template <class N>
+double MinimiserPoints<N>::product(CpuQueue& queue, int a, int b)
+{
+    constexpr std::size_t block = 4096; // atoms
+    const std::vector<Vec3<double>>&left = vector(a), &right = vector(b);
+    std::vector<double> sums((atoms_ + block - 1) / block);
+    queue.for_range(sums.size(), 1, [&](int, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+        {
+            const std::size_t last = std::min(atoms_, (i + 1) * block);
+            for (std::size_t atom = i * block; atom < last; ++atom) { sums[i] += dot(left[atom], right[atom]); }
+        }
+    });
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+template <class N>
+double MinimiserPoints<N>::largest(int number)
+{
+    double largest = 0;
+    for (const Vec3<double>& element : vector(number)) { largest = std::max(largest, norm2(element)); }
+    return std::sqrt(largest);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

@@ -10,7 +10,7 @@
 #include "state/particle_state.hpp"
 
 #include <cstdint>
-#include <span>
+#include <deque>
 #include <vector>
 
 namespace parhelion {
@@ -43,13 +43,16 @@ public:
     bool move(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment, double factor,
               ParticleState<N>& state) const;
     void return_to_base(CpuQueue& queue, ParticleState<N>& state) const;
-    void combine(CpuQueue& queue, std::span<const EnergySurface::Term> terms, int into);
+    void combine(CpuQueue& queue, int into, const EnergySurface::Term& a, const EnergySurface::Term& b);
+    // The sum is made by blocks of atoms, so it does not depend on the number of threads.
+    double product(CpuQueue& queue, int a, int b);
+    double largest(int vector);
 
 private:
     std::vector<Vec3<double>>& vector(int number);
 
-    std::vector<Vec3<typename N::Fixed>> base_;      // by global atom
-    std::vector<std::vector<Vec3<double>>> vectors_; // [vector][global atom]; 0 for atoms that are not home
+    std::vector<Vec3<typename N::Fixed>> base_;     // by global atom
+    std::deque<std::vector<Vec3<double>>> vectors_; // [vector][global atom]; 0 for atoms that are not home
     std::size_t atoms_ = 0;
 };
 

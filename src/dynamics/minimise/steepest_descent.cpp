@@ -7,7 +7,6 @@ MinimisationEnd steepest_descent(EnergySurface& surface, const MinimiserSettings
 {
     constexpr double grow = 1.2, shrink = 0.2;
     using namespace minimiser_vector;
-    constexpr EnergySurface::Term along_force[] = {{force, 1}};
     double step = settings.step;
     std::optional<SurfacePoint> base;
     for (;;)
@@ -20,7 +19,7 @@ MinimisationEnd steepest_descent(EnergySurface& surface, const MinimiserSettings
             if (base) { step *= grow; }
             base = point;
             surface.accept();
-            surface.combine(along_force, search);
+            surface.copy(search, {force, 1});
             listener.accepted(*base);
         }
         else { step *= shrink; }

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 
 namespace parhelion {
 
@@ -48,8 +47,14 @@ public:
         int vector;
         double factor;
     };
-    // Sets a vector to a sum of vectors, of which it may be one.
-    virtual void combine(std::span<const Term> terms, int into) = 0;
+    // Sets the vector `into`, which may be one of the terms' vectors, to the sum of two terms. A vector whose factor is 0 is not
+    // read.
+    virtual void combine(int into, const Term& a, const Term& b) = 0;
+    void copy(int into, const Term& term) { combine(into, term, {term.vector, 0}); }
+    // Returns the scalar product of two vectors.
+    virtual double product(int a, int b) = 0;
+    // Returns the largest norm of an atom's three components.
+    virtual double largest(int vector) = 0;
 };
 
 } // namespace parhelion

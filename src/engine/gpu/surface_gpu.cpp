@@ -130,13 +130,26 @@ void GpuSurface<N>::return_to_base()
 }
 
 template <class N>
-void GpuSurface<N>::combine(std::span<const Term> terms, int into)
+void GpuSurface<N>::combine(int into, const Term& a, const Term& b)
 {
-    std::vector<GpuTerm<N>> all;
-    for (const Term& term : terms) { vector(term.vector); } // allocates first, since vectors may change their places
-    Vec3<typename N::Real>* const result = vector(into).data();
-    for (const Term& term : terms) { all.push_back({vector(term.vector).data(), term.factor}); }
-    parhelion::combine<N>(ranks_.queue(), all, atoms_, result);
+    parhelion::combine<N>(ranks_.queue(), {vector(a.vector).data(), a.factor}, {vector(b.vector).data(), b.factor}, atoms_,
+                          vector(into).data());
+}
+
+template <class N>
+double GpuSurface<N>::product(int a, int b)
+{
+    reduction_.multiply<N>(ranks_.queue(), vector(a).data(), vector(b).data(), atoms_, &product_[0]);
+    ranks_.synchronize();
+    return product_[0];
+}
+
+template <class N>
+double GpuSurface<N>::largest(int number)
+{
+    reduction_.find_largest<N>(ranks_.queue(), vector(number).data(), base_.x.data(), base_.x.data(), atoms_, &largest_[0]);
+    ranks_.synchronize();
+    return std::sqrt(largest_[0].norm2);
 }
 
 template <class N>

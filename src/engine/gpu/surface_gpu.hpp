@@ -46,10 +46,13 @@ public:
     void accept() override;
     void move(double factor) override;
     void return_to_base() override;
-    void combine(std::span<const Term> terms, int into) override;
+    void combine(int into, const Term& a, const Term& b) override;
+    double product(int a, int b) override;
+    double largest(int vector) override;
     Observables observables() override;
     Frame frame(const OutputDue& due) override;
     std::string range_remark() override;
+    double energy_rounding() const override { return rounding_of_energies<N>; }
 
     // Returns the base, with the step of begin().
     const GpuSnapshot<N>& base() const { return base_; }
@@ -70,6 +73,7 @@ private:
     HostSnapshot<N> read_;
     PinnedBuffer<DeviceScalars> status_{1};
     PinnedBuffer<LargestElement> largest_{1};
+    PinnedBuffer<double> product_{1};
     std::int64_t evaluations_ = 0; // so far, of which the latest has the latest record
     std::optional<double> factor_; // of the latest move; empty: the point is the base
     bool is_first_ = true;         // no point has been evaluated since begin()

@@ -7,6 +7,7 @@
 #include "io/input/noise_temperature.hpp"
 #include "io/input/pressure_values.hpp"
 #include "model/coupling_error.hpp"
+#include "model/minimisers.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -72,7 +73,7 @@ private:
             p_.com_mode = ComMode::None;
             note("N110", "nstcomm", "nstcomm = 0: comm-mode = None is used.");
         }
-        if (p_.integrator == Integrator::SteepestDescent)
+        if (is_minimisation(p_.integrator))
         {
             if (p_.thermostat != Thermostat::None)
             {

@@ -2,6 +2,7 @@
 // check_groups(): the groups that parameters name.
 #include "io/input/check.hpp"
 #include "io/input/groups.hpp"
+#include "model/minimisers.hpp"
 
 #include <algorithm>
 #include <string>
@@ -46,7 +47,7 @@ private:
         const std::int64_t in_coupled = disjoint(coupled, "tc-grps");
         const bool couples = p_.thermostat != Thermostat::None || p_.integrator == Integrator::StochasticDynamics;
         const std::int64_t left = system_.topology.atom_count() - in_coupled;
-        if (couples && p_.integrator != Integrator::SteepestDescent && left > 0)
+        if (couples && !is_minimisation(p_.integrator) && left > 0)
         {
             fail("E153", "tc-grps",
                  std::to_string(left) + " atoms are in none of the temperature groups (their temperature would drift away). "

@@ -6,6 +6,7 @@
 #include "model/dependent_constraints.hpp"
 #include "model/ewald_error.hpp"
 #include "model/mesh_limits.hpp"
+#include "model/minimisers.hpp"
 #include "model/ties.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ public:
         std::vector<Check> checks = {&SystemCheck::box,         &SystemCheck::mesh,          &SystemCheck::groups,
                                      &SystemCheck::constraints, &SystemCheck::restraints,    &SystemCheck::rigid_waters,
                                      &SystemCheck::charge,      &SystemCheck::excluded_pairs};
-        if (p_.integrator != Integrator::SteepestDescent)
+        if (!is_minimisation(p_.integrator))
         {
             checks.insert(checks.end(),
                           {&SystemCheck::degrees_of_freedom, &SystemCheck::rotation, &SystemCheck::time_step,
@@ -155,6 +156,13 @@ private:
     // no other constraints. The simplest such case is a pair of atoms that is constrained twice.
     void constraints()
     {
+        if (p_.integrator == Integrator::LBfgs && system_.topology.constraint_count() > 0)
+        {
+            fail("E270", "integrator",
+                 "l-bfgs does not go with constraints or rigid water, as in GROMACS (its estimate of the curvature knows nothing "
+                 "of them). Use cg or steep. Or remove the constraints: constraints = none, and flexible water if the topology "
+                 "has it (define = -DFLEXIBLE).");
+        }
         if (input_.shake && !has_constraints(system_.topology))
         {
             note("N127", "constraint-algorithm", "SHAKE is not used: there is nothing for it to constrain.");
@@ -261,7 +269,7 @@ private:
                  "position restraints in a box that pressure shears are not supported (planned). Set the last three values of "
                  "compressibility to 0, or leave restraints out.");
         }
-        if (p_.com_mode != ComMode::None && p_.integrator != Integrator::SteepestDescent)
+        if (p_.com_mode != ComMode::None && !is_minimisation(p_.integrator))
         {
             note("N125", p_.com_groups.empty() ? "comm-mode" : "comm-grps",
                  "position restraints hold the system in place, yet its centre-of-mass motion is removed. Consider comm-mode = "

@@ -8,6 +8,7 @@
 #include "io/input/text.hpp"
 #include "io/output/box_edges.hpp"
 #include "io/output/trr.hpp"
+#include "model/minimisers.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ struct Start
     throw InputError(id, {path.string(), 0}, message);
 }
 
-bool needs_velocities(const RunParameters& p) { return p.integrator != Integrator::SteepestDescent && !p.generate_velocities; }
+bool needs_velocities(const RunParameters& p) { return !is_minimisation(p.integrator) && !p.generate_velocities; }
 
 void expect_atoms(const std::filesystem::path& path, std::size_t atoms, const System& system)
 {

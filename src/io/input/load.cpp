@@ -14,6 +14,7 @@
 #include "io/input/text.hpp"
 #include "io/input/top.hpp"
 #include "io/input/tpr/tpr.hpp"
+#include "model/minimisers.hpp"
 #include "model/rigid_triangles.hpp"
 #include "model/virtual_sites.hpp"
 
@@ -199,7 +200,7 @@ void settle_triangles(const InputFiles& files, Topology& topology, Diagnostics& 
 HandOver start_from(const InputFiles& files, const MdpInput& mdp, System& system, Diagnostics& diagnostics)
 {
     const RunParameters& p = mdp.parameters;
-    const bool moves = p.integrator != Integrator::SteepestDescent && !p.generate_velocities;
+    const bool moves = !is_minimisation(p.integrator) && !p.generate_velocities;
     if (moves && !p.continuation && system.topology.constraint_count() > 0)
     {
         diagnostics.note("N131", mdp.where("continuation"),
@@ -318,7 +319,7 @@ LoadedInput load_gromacs(const InputFiles& files, Diagnostics& diagnostics)
     }
     if (errors.holds_only("E140"))
     {
-        const bool minimises = mdp.parameters.integrator == Integrator::SteepestDescent;
+        const bool minimises = is_minimisation(mdp.parameters.integrator);
         place_sites(system.topology, system.box, system.x);
         errors.attempt([&] { check_system(mdp, system, diagnostics); });
         errors.attempt([&] { find_periodic_molecules(mdp.where("periodic-molecules"), parts.first_atom, system, diagnostics); });

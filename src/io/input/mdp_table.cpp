@@ -6,6 +6,7 @@
 #include "io/input/mdp_table_builder.hpp"
 #include "io/input/pressure_values.hpp"
 #include "io/input/text.hpp"
+#include "model/minimisers.hpp"
 
 #include <limits>
 #include <unordered_map>
@@ -50,13 +51,17 @@ using P = RunParameters;
 
 MdpOption& unused_by_minimiser(MdpOption& row)
 {
-    return row.unused_if("with integrator = steep",
-                         [](const MdpInput& in) { return in.parameters.integrator == Integrator::SteepestDescent; });
+    return row.unused_if("in a minimisation", [](const MdpInput& in) { return is_minimisation(in.parameters.integrator); });
 }
 MdpOption& unused_but_by_minimiser(MdpOption& row)
 {
-    return row.unused_if("without integrator = steep",
-                         [](const MdpInput& in) { return in.parameters.integrator != Integrator::SteepestDescent; });
+    return row.unused_if("except in a minimisation",
+                         [](const MdpInput& in) { return !is_minimisation(in.parameters.integrator); });
+}
+MdpOption& unused_but_by(Integrator integrator, MdpOption& row)
+{
+    return row.unused_if(std::string("except with integrator = ") + minimiser(integrator).word,
+                         [integrator](const MdpInput& in) { return in.parameters.integrator != integrator; });
 }
 MdpOption& unused_without_mesh(MdpOption& row)
 {
@@ -70,7 +75,7 @@ MdpOption& unused_without_lj_mesh(MdpOption& row)
 MdpOption& unused_without_barostat(MdpOption& row)
 {
     return row.unused_if("where pcoupl is off", [](const MdpInput& in) {
-        return in.parameters.barostat == Barostat::None || in.parameters.integrator == Integrator::SteepestDescent;
+        return in.parameters.barostat == Barostat::None || is_minimisation(in.parameters.integrator);
     });
 }
 
@@ -150,17 +155,16 @@ void run_control(TableBuilder& t)
         [](const P& p) { return prefixed(p.defines, "-D"); });
 
     t.section("Run control");
-    const std::string minimise = "Use steep.";
     t.word<Integrator>("integrator", &P::integrator,
                        {{"md", Integrator::LeapFrog},
                         {"steep", Integrator::SteepestDescent},
+                        {"cg", Integrator::ConjugateGradients},
+                        {"l-bfgs", Integrator::LBfgs},
                         {"sd", Integrator::StochasticDynamics},
                         {"md-vv", Integrator::VelocityVerlet},
                         {"md-vv-avek", Integrator::VelocityVerletAverage}},
                        {{"sd2", never, "Use sd."},
                         {"bd", never, "Use sd with a short tau-t."},
-                        {"cg", never, minimise},
-                        {"l-bfgs", never, minimise},
                         {"nm", never, "Use GROMACS for normal modes."},
                         {"tpi", never, "Use GROMACS for test-particle insertion."},
                         {"tpic", never, "Use GROMACS for test-particle insertion."},
@@ -179,12 +183,14 @@ void run_control(TableBuilder& t)
     t.number("ld-seed", &P::random_seed, {}, "-1: chosen at the start and logged");
     unused_but_by_minimiser(t.number("emtol", &P::em_tolerance, positive, "kJ/mol/nm"));
     unused_but_by_minimiser(t.number("emstep", &P::em_step, positive, "nm"));
+    unused_but_by(Integrator::ConjugateGradients, t.number("nstcgsteep", &P::cg_restart, at_least(0), "0: never"));
+    unused_but_by(Integrator::LBfgs, t.number("nbfgscorr", &P::lbfgs_corrections, at_least(1)));
     multiple_time_stepping(t);
     t.number(
         "mass-repartition-factor", &P::mass_repartition_factor, at_least(1.0),
         "the least mass, in units of the smallest one of the system; atoms lighter than it get it from those they are bound to");
     t.harmless("numbering of continued runs is done by the checkpoint", "simulation-part");
-    t.harmless("only with an integrator that is refused", "bd-fric fcstep niter nstcgsteep nbfgscorr rtpi");
+    t.harmless("only with an integrator that is refused", "bd-fric fcstep niter rtpi");
 }
 
 void output(TableBuilder& t)
@@ -347,7 +353,7 @@ void coupling(TableBuilder& t)
              "-1: 100, or fewer for the variance of the kinetic energy to be right within 2 %: 1 for Nose-Hoover at 2 fs, 25 "
              "intervals in tau-t for Berendsen, 5 for v-rescale")
         .unused_if("where tcoupl is off", [](const MdpInput& in) {
-            return in.parameters.thermostat == Thermostat::None || in.parameters.integrator == Integrator::SteepestDescent;
+            return in.parameters.thermostat == Thermostat::None || is_minimisation(in.parameters.integrator);
         });
     t.special(
         "nh-chain-length", "whole number >= 1",

@@ -4,6 +4,7 @@
 #include "io/input/mdp_value.hpp"
 #include "io/input/tpr/modules.hpp"
 #include "io/input/tpr/tree.hpp"
+#include "model/minimisers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -133,7 +134,9 @@ private:
         cursor_.skip_reals(1); // rtpi
         say_integer("nstcomm");
         say_word("comm-mode", comm_modes);
-        cursor_.skip_integers(2); // nstcgsteep, nbfgscorr
+        const std::int32_t lines = cursor_.integer(), corrections = cursor_.integer();
+        if (integrator_ == "cg") { say("nstcgsteep", std::to_string(lines)); }
+        if (integrator_ == "l-bfgs") { say("nbfgscorr", std::to_string(corrections)); }
         if (version_ < with_output_tree)
         {
             for (const char* const name : {"nstlog", "nstxout", "nstvout", "nstfout", "nstenergy", "nstxout-compressed"})
@@ -284,7 +287,10 @@ private:
     void constraints()
     {
         const double step = cursor_.real(), tolerance = cursor_.real();
-        if (integrator_ == "steep") { say("emstep", number_text(step)), say("emtol", number_text(tolerance)); }
+        if (std::ranges::any_of(minimisers, [&](const Minimiser& m) { return m.word == integrator_; }))
+        {
+            say("emstep", number_text(step)), say("emtol", number_text(tolerance));
+        }
         cursor_.truth();          // Shake-SOR
         cursor_.skip_integers(1); // niter
         cursor_.skip_reals(1);    // fcstep
