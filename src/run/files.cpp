@@ -66,7 +66,8 @@ RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const R
       mass_(system.topology.total_mass()), watched_types_(watched_types(system, parameters)), identity_(std::move(identity)),
       checkpoints_(std::move(checkpoints)), first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
       written_(continued != nullptr ? continued->outputs : fresh_position(parameters.first_step, table_.names().size())),
-      next_checkpoint_(Clock::now() + checkpoint_interval()), status_(options.prefix + status_ending)
+      next_checkpoint_(Clock::now() + checkpoint_interval()), status_(options.prefix + status_ending),
+      force_trend_(parameters.em_tolerance)
 {
     if (written_.whole_run.terms() != table_.names().size())
     {
@@ -152,6 +153,8 @@ void RunFiles::energies(const OutputDue& due, const Observables& observables)
     if (is_minimisation(parameters_.integrator))
     {
         latest_.potential = observables.potential, latest_.largest_force = observables.largest_force;
+        force_trend_.add(observables.step, observables.largest_force);
+        latest_.steps_to_tolerance = force_trend_.steps_left();
     }
     else
     {

@@ -8,6 +8,7 @@
 #include "io/output/output.hpp"
 #include "model/system.hpp"
 #include "run/energy_table.hpp"
+#include "run/force_trend.hpp"
 #include "run/log.hpp"
 #include "run/observer.hpp"
 #include "run/report.hpp"
@@ -107,6 +108,7 @@ private:
     std::optional<Log> log_;
     StatusFile status_; // declared before the output thread, which writes it, so that it is destroyed after that thread
     std::optional<RunOutput> output_;
+    ForceTrend force_trend_; // in a minimisation
     ProgressValues latest_;
 };
 

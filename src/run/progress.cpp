@@ -24,6 +24,13 @@ std::string value_text(const std::optional<double>& value, const char* format)
     return value ? fmt::format(fmt::runtime(format), *value) : "";
 }
 
+// Returns a positive number as a whole number of two significant digits.
+std::string rough_text(double number)
+{
+    const double unit = number < 100 ? 1 : std::pow(10, std::floor(std::log10(number)) - 1);
+    return fmt::format("{:.0f}", std::ceil(number / unit) * unit);
+}
+
 } // namespace
 
 std::string duration_text(double seconds)
@@ -86,6 +93,10 @@ std::string progress_text(const ProgressState& state)
     line += value_text(state.values.density, "  {:.1f} kg/m^3");
     line += value_text(state.values.potential, "  {:.6g} kJ/mol");
     line += value_text(state.values.largest_force, "  largest force {:.3g} kJ/mol/nm");
+    if (state.values.steps_to_tolerance.value_or(0) > 0)
+    {
+        line += fmt::format("  about {} steps to go at this rate", rough_text(*state.values.steps_to_tolerance));
+    }
     const bool minimises = !state.time;
     line += minimises ? value_text(state.steps_per_second, "  {:.4g} steps/s") : value_text(state.ns_per_day, "  {:.4g} ns/day");
     if (state.left && state.steps_total > state.steps_done)

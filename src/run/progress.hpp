@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The progress of a run: simulated time, temperature, pressure, ns/day and the remaining
-// time; for a minimisation, energy and largest force. On a terminal it is one line that
-// is overwritten. In a file it is a line per 5 % or 10 minutes, which keeps logs short.
+// time; for a minimisation, energy, largest force and an estimate of the remaining steps. On a
+// terminal it is one line that is overwritten. In a file it is a line per 5 % or 10 minutes,
+// which keeps logs short.
 // The speed is an average with exponential weights and a time constant of 30 s.
 #pragma once
 
@@ -30,6 +31,7 @@ struct ProgressValues
 {
     std::optional<double> temperature, pressure, density; // K, bar, kg/m^3
     std::optional<double> potential, largest_force;       // set in a minimisation: kJ/mol, kJ/mol/nm
+    std::optional<double> steps_to_tolerance = {};        // likewise, at the present rate (run/force_trend.hpp)
 };
 
 // Returns, for example, "41 s", "15 min", "2 min 05 s", "6 h 27 min", "1 d 00 h".

@@ -45,6 +45,7 @@ void for_each_number(State& progress, Visit&& visit)
     visit("density", progress.values.density);
     visit("potential", progress.values.potential);
     visit("largest_force", progress.values.largest_force);
+    visit("steps_to_tolerance", progress.values.steps_to_tolerance);
 }
 
 std::int64_t seconds_of(const std::string& utc)

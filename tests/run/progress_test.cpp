@@ -87,9 +87,12 @@ TEST(Progress, tells_what_there_is)
     Screen screen;
     Progress md(screen.file(), ProgressStyle::Lines, 0.002, at(0)), minimisation(screen.file(), ProgressStyle::Lines, 0, at(0));
     md.update(2000, 2000, {300.04, -12.4, 996.06, {}, {}}, at(0));
-    minimisation.update(2000, 2000, {{}, {}, {}, -123456.7, 98.76}, at(0));
-    EXPECT_EQ(screen.text(), "100 %  step 2000/2000  4 ps  300.0 K  -12 bar  996.1 kg/m^3\n"
-                             "100 %  step 2000/2000  -123457 kJ/mol  largest force 98.8 kJ/mol/nm\n");
+    minimisation.update(1000, 2000, {{}, {}, {}, -123456.7, 98.76, 1234.5}, at(0));
+    minimisation.update(2000, 2000, {{}, {}, {}, -123456.7, 9.876, 0}, at(0));
+    EXPECT_EQ(screen.text(),
+              "100 %  step 2000/2000  4 ps  300.0 K  -12 bar  996.1 kg/m^3\n"
+              " 50 %  step 1000/2000  -123457 kJ/mol  largest force 98.8 kJ/mol/nm  about 1300 steps to go at this rate\n"
+              "100 %  step 2000/2000  -123457 kJ/mol  largest force 9.88 kJ/mol/nm\n");
 }
 
 TEST(Progress, tells_times_as_people_do)
