@@ -207,6 +207,7 @@ void Engine<N>::make_plan(const SimulationOptions& options)
                               p.has_lj_mesh ? lj_ewald_beta(p) : 0};
     }
     plan_.list_interval = setup_.list_plan.interval;
+    plan_.keeps_lists = is_minimisation(p.integrator);
     plan_.list_cutoff = setup_.list_plan.cutoff;
     plan_.buffer = setup_.list_plan.cutoff - std::max(p.coulomb_cutoff, p.lj_cutoff);
     plan_.list_temperature = setup_.list_conditions.temperature;

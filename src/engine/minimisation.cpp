@@ -110,6 +110,7 @@ RunSummary minimise(MinimisedSystem& system, const RunSetup& setup, std::int64_t
     summary.end = is_stopped ? RunEnd::Stopped : RunEnd::Done;
     summary.steps = reporter.steps();
     summary.wall_s = whole.wall_s();
+    summary.lists_built = system.lists_built();
     summary.converged = end == MinimisationEnd::Converged;
     summary.largest_force = reporter.base().largest_force;
     set_rates(summary, p.dt, std::max<std::int64_t>(1, summary.steps), whole);

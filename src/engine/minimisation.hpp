@@ -22,6 +22,7 @@ public:
     virtual std::string range_remark() = 0;
     // Returns the relative error of energies by rounding.
     virtual double energy_rounding() const = 0;
+    virtual std::int64_t lists_built() const = 0; // pair lists, so far
 };
 
 // The relative error of energies in a numeric policy. In mixed precision it is that of float, in which pairs are computed.

@@ -83,7 +83,7 @@ struct Rank
     PairList pairs;
     std::int64_t list_step = 0; // the step in which `pairs` was built
     bool has_flipped = false;   // true if the box was flipped after list_step, which changes fractions
-    ListedPositions<N> listed;  // positions at list_step; kept only if lists must miss no pair
+    ListedPositions<N> listed;  // positions when `pairs` was built; kept only in minimisations, or if lists must miss no pair
     ForceBuffers<N> buffers;
     ConstraintResult<N> constraint_result;
     ClusterArray<typename N::Real> velocities_before_noise;

@@ -323,6 +323,7 @@ SinglePoint RankRun<N>::evaluate()
     const auto keep_forces = [&](Rank<N>&) { result.forces = gather_forces(); };
     if (is_minimisation(setup_.parameters.integrator))
     {
+        list_pairs();
         evaluate_static();
         keep_forces(rank_);
     }

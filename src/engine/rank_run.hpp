@@ -90,6 +90,7 @@ private:
     void take_step(StepFlags flags, Observer& observer);
     template <class Output>
     std::string take_step_of_point(Output&& output);
+    void list_pairs();
     ClusterArray<double> evaluate_static();
     void stop_if_overflowing();
     class Surface; // what a minimiser sees (engine/rank_surface.cpp)

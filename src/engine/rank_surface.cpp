@@ -6,6 +6,7 @@
 #include "engine/minimisation.hpp"
 #include "engine/overflow.hpp"
 #include "engine/rank_run.hpp"
+#include "engine/repartition.hpp"
 #include "engine/step.hpp"
 #include "pairs/cluster_order.hpp"
 
@@ -14,12 +15,21 @@
 
 namespace parhelion {
 
+// Sorts the atoms and builds a pair list, which serves until has_moved_beyond_buffer().
+template <class N>
+void RankRun<N>::list_pairs()
+{
+    Rank<N>& r = rank_;
+    reorder(queue_, r.state);
+    build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
+    r.listed.keep(r.state);
+}
+
 // Computes forces and energies without velocities. Returns the forces for a minimisation; nothing if an external force failed.
 template <class N>
 ClusterArray<double> RankRun<N>::evaluate_static()
 {
     Rank<N>& r = rank_;
-    build_pair_list(queue_, r.state, r.topology, r.list_plan.cutoff, r.pairs);
     compute_forces(r, Compute::ForcesEnergiesVirial);
     if (!add_external_forces(r)) { return {}; }
     spread_site_forces(r, Compute::ForcesEnergiesVirial);
@@ -50,20 +60,19 @@ public:
     std::optional<SurfacePoint> evaluate() override
     {
         if (!constraints_hold_) { return SurfacePoint{.potential = std::numeric_limits<double>::infinity()}; }
-        if (is_new_base_) { reorder(queue_, r_.state); }
-        is_new_base_ = false;
         r_.sites.construct(queue_, r_.assigned_sites, r_.state);
+        if (is_first_ || has_moved_beyond_buffer(r_))
+        {
+            run_.list_pairs();
+            ++lists_built_;
+        }
         const ClusterArray<double> forces = run_.evaluate_static();
         if (r_.external.has_failed) { return {}; }
         if (is_first_) { run_.stop_if_overflowing(); }
         is_first_ = false;
         return points_.take(queue_, r_.observables.potential, forces, r_.state);
     }
-    void accept() override
-    {
-        points_.accept(queue_, r_.state);
-        is_new_base_ = true;
-    }
+    void accept() override { points_.accept(queue_, r_.state); }
     void move(double factor) override
     {
         constraints_hold_ = points_.move(queue_, r_.constraints, r_.assigned_constraints, factor, r_.state);
@@ -86,13 +95,15 @@ public:
     }
 
     double energy_rounding() const override { return rounding_of_energies<N>; }
+    std::int64_t lists_built() const override { return lists_built_; }
 
 private:
     RankRun& run_;
     Rank<N>& r_;
     CpuQueue& queue_;
     MinimiserPoints<N> points_;
-    bool is_first_ = true, is_new_base_ = false, constraints_hold_ = true;
+    std::int64_t lists_built_ = 0;
+    bool is_first_ = true, constraints_hold_ = true;
 };
 
 template <class N>
@@ -108,6 +119,7 @@ RunSummary RankRun<N>::minimize(std::int64_t steps, Observer& observer, const st
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
+    template void RankRun<N>::list_pairs();                                                                                      \
     template ClusterArray<double> RankRun<N>::evaluate_static();                                                                 \
     template RunSummary RankRun<N>::minimize(std::int64_t, Observer&, const std::atomic<bool>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)

@@ -49,17 +49,24 @@ void flip_if_leaning(Rank<N>& r)
     r.has_flipped |= flip_box(r.queue, r.pressure_coupling, r.coupling.barostat, r.state);
 }
 
+// Returns true if an atom of this rank has moved so far since listed.keep() that an unlisted pair could be within the cut-off.
+template <class N>
+bool has_moved_beyond_buffer(Rank<N>& r)
+{
+    const double cutoff = std::max(r.parameters.lj_cutoff, r.parameters.coulomb_cutoff);
+    const Vec3<double>&now = r.state.box.edges().diagonal(), &then = r.listed.box.diagonal();
+    const double shrinkage = std::min({now.x / then.x, now.y / then.y, now.z / then.z, 1.0});
+    const double allowed = 0.5 * (shrinkage * r.list_plan.cutoff - cutoff); // largest allowed displacement of an atom, nm
+    return largest_displacement(r.queue, r.state, r.listed) > allowed;
+}
+
 // Returns true, on all ranks alike, if a pair that is not listed could have come
 // within the cut-off. Collective. Always false in policies whose lists may miss pairs.
 template <class N>
 bool list_is_stale(Rank<N>& r)
 {
     if constexpr (!lists_miss_nothing<N>) { return false; }
-    const double cutoff = std::max(r.parameters.lj_cutoff, r.parameters.coulomb_cutoff);
-    const Vec3<double>&now = r.state.box.edges().diagonal(), &then = r.listed.box.diagonal();
-    const double shrinkage = std::min({now.x / then.x, now.y / then.y, now.z / then.z, 1.0});
-    const double allowed = 0.5 * (shrinkage * r.list_plan.cutoff - cutoff); // largest allowed displacement of an atom, nm
-    std::int64_t stale[1] = {largest_displacement(r.queue, r.state, r.listed) > allowed ? 1 : 0};
+    std::int64_t stale[1] = {has_moved_beyond_buffer(r) ? 1 : 0};
     const ScopedPhase span(r.queue.clock(), Phase::Reduce);
     r.comm.max(stale);
     return stale[0] != 0;

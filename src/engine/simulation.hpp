@@ -92,6 +92,7 @@ struct PlanSummary
     HaloMethod halo = HaloMethod::Direct;
     int threads = 1;              // threads of each rank
     int list_interval = 0;        // steps between pair-list rebuilds
+    bool keeps_lists = false;     // a minimisation: lists are rebuilt only when an atom has moved by half of the buffer
     double list_cutoff = 0;       // nm
     double buffer = 0;            // list_cutoff - cutoff, nm
     double list_temperature = 0;  // temperature for which lists are planned, K
@@ -158,7 +159,8 @@ struct RunSummary
     double pairs_per_atom = 0;       // number of pairs per atom that the pair list has and that are tested
     // The following members are set by minimisations only.
     bool converged = false;
-    double largest_force = 0; // largest force on an atom at the end, kJ/mol/nm
+    std::int64_t lists_built = 0; // pair lists
+    double largest_force = 0;     // largest force on an atom at the end, kJ/mol/nm
 };
 
 // The numbers of steps between two reports to an observer. 0: there are only the reports at the end of a run.

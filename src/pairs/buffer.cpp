@@ -375,7 +375,7 @@ double tolerance_in_force(const RunParameters& run, const ListConditions& condit
 bool is_as_given(const RunParameters& run) { return is_minimisation(run.integrator) || run.buffer_tolerance < 0; }
 ListPlan plan_as_given(const RunParameters& run, const ListRange& range)
 {
-    if (is_minimisation(run.integrator)) { return {1, range.cutoff, 0, 0}; }
+    if (is_minimisation(run.integrator)) { return {1, std::min(range.cutoff + minimisation_buffer, range.largest), 0, 0}; }
     return {std::max(1, run.list_interval), std::clamp(run.list_cutoff, range.cutoff, range.largest), 0, 0};
 }
 

@@ -127,8 +127,9 @@ std::string list_conditions_text(const PlanSummary& plan)
 
 std::string list_text(const PlanSummary& plan)
 {
-    const std::string when =
-        plan.list_interval == 1 ? "made in every step" : fmt::format("rebuilt every {} steps", plan.list_interval);
+    const std::string when = plan.keeps_lists          ? "rebuilt when an atom has moved by half of the buffer"
+                             : plan.list_interval == 1 ? "made in every step"
+                                                       : fmt::format("rebuilt every {} steps", plan.list_interval);
     const std::string buffer = plan.buffer > 0 ? fmt::format(" (buffer {:.4f} nm)", plan.buffer) : "";
     return fmt::format("{}, cut-off {:.4f} nm{}{}", when, plan.list_cutoff, buffer, list_conditions_text(plan));
 }

@@ -85,6 +85,7 @@ RunReport make_report(const RunNumerics& numerics, const RunSummary& summary, co
     }
     report.pairlist = {
         {"cutoff_nm", plan.list_cutoff}, {"buffer_nm", plan.buffer}, {"tested_pairs_per_atom", summary.pairs_per_atom}};
+    if (plan.keeps_lists) { report.pairlist.emplace_back("built", static_cast<double>(summary.lists_built)); }
     report.phases = summary.phases;
     report.energies = std::move(energies);
     report.conserved_drift_kT_per_ns_per_atom = summary.drift;

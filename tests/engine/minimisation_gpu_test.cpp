@@ -72,6 +72,8 @@ TEST_F(MinimisationOnGpu, takes_the_steps_of_the_cpu)
         }
         expect_near(gpu.recorder.frames, cpu.recorder.frames, {1e-8, 1e-8, 1e-6});
         EXPECT_EQ(gpu.summary.steps, steps);
+        EXPECT_LT(gpu.summary.lists_built, steps);
+        EXPECT_EQ(gpu.summary.lists_built, cpu.summary.lists_built); // new ones only where atoms have left the buffer
         EXPECT_EQ(gpu.summary.largest_force, gpu.recorder.observables.back().largest_force);
         EXPECT_EQ(gpu.last.step, cpu.last.step);
         EXPECT_LE(rms_relative(gpu.end.forces, cpu.end.forces), 1e-6); // of one evaluation, whatever came before

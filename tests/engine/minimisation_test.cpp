@@ -57,6 +57,20 @@ TEST(Minimisation, ends_at_the_best_point_when_its_steps_are_done)
     }
 }
 
+// Atoms move by more than the buffer of their lists, which must not miss a pair for that.
+TEST(Minimisation, builds_few_pair_lists_and_misses_no_pair)
+{
+    const Refdata data = as_minimisation(load_refdata("etoh"), Integrator::ConjugateGradients);
+    Simulation simulation = simulate(data, Precision::Double);
+    Recorder recorder;
+    const RunSummary summary = simulation.run(300, recorder, never);
+    EXPECT_EQ(summary.steps, 300);
+    EXPECT_GT(summary.lists_built, 5);
+    EXPECT_LT(summary.lists_built, 60);
+    const SinglePoint end = simulation.evaluate(); // with a list of its own
+    EXPECT_NEAR(end.observables.potential, recorder.observables.back().potential, 1e-10 * std::abs(end.observables.potential));
+}
+
 TEST(Minimisation, has_no_temperature)
 {
     Simulation simulation = minimise(0.01);

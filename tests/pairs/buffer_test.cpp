@@ -146,13 +146,14 @@ TEST(PlanPairList, rebuilds_more_often_where_the_box_leaves_little_room_for_a_bu
     EXPECT_THROW(plan_pair_list(random_liquid({1.79, 3, 3}, 200, 10, 1), run), InputError);
 }
 
-TEST(PlanPairList, lists_anew_in_every_step_of_a_minimisation)
+TEST(PlanPairList, has_the_buffer_of_a_minimisation)
 {
     RunParameters run = warm(0.9);
     run.integrator = Integrator::SteepestDescent;
     const ListPlan plan = plan_pair_list(random_liquid({3, 3, 3}, 200, 10, 1), run);
     EXPECT_EQ(plan.interval, 1);
-    EXPECT_EQ(plan.cutoff, 0.9);
+    EXPECT_NEAR(plan.cutoff, 0.9 + minimisation_buffer, 1e-12);
+    EXPECT_EQ(plan_pair_list(random_liquid({1.84, 3, 3}, 200, 10, 1), run).cutoff, 0.92) << "no more than half of the box";
 }
 
 // A list made at step 0 of the reference trajectories must hold at their step 10 (villin: 20).

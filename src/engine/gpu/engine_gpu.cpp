@@ -151,6 +151,7 @@ void GpuEngine<N>::make_plan(const SimulationOptions& options)
     plan_.kernel = ranks_.queue().name();
     plan_.on_gpu = true;
     plan_.list_interval = list_plan_.interval;
+    plan_.keeps_lists = is_minimisation(p.integrator) && plan_.ranks == 1;
     plan_.list_cutoff = list_plan_.cutoff;
     plan_.buffer = list_plan_.cutoff - std::max(p.coulomb_cutoff, p.lj_cutoff);
 }

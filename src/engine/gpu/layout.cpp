@@ -191,6 +191,7 @@ GpuRank<N> GpuLayout<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& star
             .mesh_branch = GpuBranch(gpu.mesh_branch),
             .cell = has_cell ? cells_[static_cast<std::size_t>(rank)] : GpuCell{},
             .list_plan = list_plan_,
+            .checks_lists = lists_miss_nothing<N> || is_minimisation(p.integrator),
             .exclusions = make_gpu_exclusions(queue, start.topology),
             .atoms = make_atom_table(queue, start.state, start.topology, setup_.update_groups),
             .nonbonded = GpuNonbondedTables<N>(queue, start.nonbonded),
@@ -440,7 +441,7 @@ void GpuLayout<N>::make_room_for_repartition()
         if (r.mesh) { r.mesh->after_repartition(gpu.queue, r.state); }
         resolve_nonbonded(gpu.queue, r.state, r.nonbonded);
         r.update.forget(gpu.queue, r.state.slots, r.cell);
-        if constexpr (lists_miss_nothing<N>) { r.listed.keep(gpu.queue, r.state); }
+        if (r.checks_lists) { r.listed.keep(gpu.queue, r.state); }
     });
 }
 

@@ -48,6 +48,7 @@ struct GpuRank
     const GpuCollective* buffers_read = nullptr;
     GpuCell cell;
     const ListPlan& list_plan;
+    bool checks_lists; // whether each evaluation of forces checks that no atom has moved by more than half of the lists' buffer
     GpuExclusions exclusions;
     GpuAtomTable atoms;
     GpuNonbondedTables<N> nonbonded;
@@ -70,7 +71,7 @@ struct GpuRank
     std::unique_ptr<GpuHalo<N>> halo;
     std::unique_ptr<GpuRankMesh<N>> mesh; // null: the run has no PME
     std::array<GpuPairList, 2> pairs;     // indexed by PairPart
-    GpuListedPositions<N> listed;         // positions when the lists were built; kept only if lists must miss no pair
+    GpuListedPositions<N> listed;         // positions when the lists were built; kept only if checks_lists
     TakeScratch scratch;
     DeviceBuffer<VelocityMass<N>> half_step; // velocity Verlet: v(t - dt/2) while state.v has v(t)
     GpuEvent returning; // passes when the kernel that sends forces has begun; unused if the update begins later

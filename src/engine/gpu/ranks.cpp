@@ -31,6 +31,15 @@ void GpuRanks<N>::keep_state(GpuSnapshot<N>& snapshot)
     run_together<N>(layout_.here(), [&](GpuRank<N>& r) { return keep_atoms(r, snapshot); });
 }
 
+template <class N>
+void GpuRanks<N>::put_back_in_place(const GpuSnapshot<N>& snapshot)
+{
+    PARHELION_EXPECTS(layout_.ranks() == 1);
+    GpuRank<N>& r = layout_.first_rank();
+    put_back_atoms_in_place(queue(), snapshot, r.state);
+    put_back_coupling(queue(), snapshot, r.state, r.coupling);
+}
+
 // --- functions that wait
 
 template <class N>

@@ -77,6 +77,29 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+// Purpose        copies a snapshot to the slots of its atoms
+// Work           by a thread per slot
+// Reads/Writes   snapshot, global numbers / positions and velocities, except charges and masses
+// Orders         no memory accesses; the order of the stream suffices
+// Requires       no halo atoms, and no reader of the state on another stream
+// Cost           76 bytes per atom
+template <class N>
+__global__ void __launch_bounds__(threads)
+    put_back_in_place_kernel(BlockTrace tracing, GpuView<N> state, std::int64_t slots, const Vec3<typename N::Fixed>* x,
+                             const Vec3<typename N::Real>* v)
+{
+    const BlockSpan span(tracing);
+
+    const std::int64_t slot = my_index();
+    if (slot >= slots) { return; }
+    const std::int32_t g = state.global_of_slot[slot];
+    if (g < 0) { return; }
+    PositionCharge<N>& p = state.xq[slot];
+    VelocityMass<N>& u = state.v[slot];
+    p.x = x[g].x, p.y = x[g].y, p.z = x[g].z;
+    u.x = v[g].x, u.y = v[g].y, u.z = v[g].z;
+}
+
 // Purpose        writes forces in input order
 // Work           by a thread per slot
 // Reads/Writes   forces, global numbers / forces indexed by global atom
@@ -156,6 +179,13 @@ void put_back_atoms(GpuQueue& queue, const GpuSnapshot<N>& snapshot, const Devic
 }
 
 template <class N>
+void put_back_atoms_in_place(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& state)
+{
+    launch(queue, Phase::Output, put_back_in_place_kernel<N>, one_thread_each(state.slots, threads), GpuView<N>(state),
+           static_cast<std::int64_t>(state.slots), snapshot.x.data(), snapshot.v.data());
+}
+
+template <class N>
 void put_back_coupling(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& state, GpuCoupling<N>& coupling)
 {
     state.f.clear(queue);
@@ -184,6 +214,7 @@ void advance_step(GpuQueue& queue, std::int64_t steps, GpuState<N>& state)
     template struct GpuSnapshot<N>;                                                                                              \
     template void keep<N>(GpuQueue&, const GpuExchangeBuffer<N>&, GpuState<N>&, GpuCoupling<N>&, GpuSnapshot<N>&);               \
     template void put_back_atoms<N>(GpuQueue&, const GpuSnapshot<N>&, const DeviceBuffer<GpuExchangeBuffer<N>>&);                \
+    template void put_back_atoms_in_place<N>(GpuQueue&, const GpuSnapshot<N>&, GpuState<N>&);                                    \
     template void put_back_coupling<N>(GpuQueue&, const GpuSnapshot<N>&, GpuState<N>&, GpuCoupling<N>&);                         \
     template void gather_forces<N>(GpuQueue&, GpuState<N>&, Vec3<typename N::ForceSum>*);                                        \
     template void advance_step<N>(GpuQueue&, std::int64_t, GpuState<N>&);

@@ -34,10 +34,13 @@ struct GpuSnapshot
 template <class N>
 void keep(GpuQueue& queue, const GpuExchangeBuffer<N>& exchange_buffer, GpuState<N>& state, GpuCoupling<N>& coupling,
           GpuSnapshot<N>& snapshot);
-// These two functions queue the restoring of a snapshot. Atoms go to the exchange buffers of all ranks,
+// These functions queue the restoring of a snapshot. Atoms go to the exchange buffers of all ranks,
 // which take them from there. The coupling goes to each rank, whose flags, forces and energies are cleared.
 template <class N>
 void put_back_atoms(GpuQueue& queue, const GpuSnapshot<N>& snapshot, const DeviceBuffer<GpuExchangeBuffer<N>>& exchange_buffers);
+// This one puts the atoms into the slots that they have now. Precondition: all atoms are home atoms of this rank.
+template <class N>
+void put_back_atoms_in_place(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& state);
 template <class N>
 void put_back_coupling(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState<N>& state, GpuCoupling<N>& coupling);
 

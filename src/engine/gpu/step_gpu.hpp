@@ -34,7 +34,7 @@
 // Minimisations use the same forces: evaluate_at_rest() and move_along_velocities().
 //
 // Blow-ups: the update checks every force and displacement, and raises a flag if one is too large. The
-// host sees the flag when the steps are done. If lists must miss no pair, the bonded branch first checks
+// host sees the flag when the steps are done. If lists must miss no pair, or in a minimisation, the bonded branch first checks
 // how far atoms have moved since the lists were built. It raises a flag if an atom has moved too far.
 #pragma once
 
@@ -172,9 +172,9 @@ RankProgram compute_forces(GpuRank<N>& r, std::int64_t step_offset, std::int64_t
     if (flags.repartition) { co_await repartition(r); } // S: repartition
     const Done atoms = queue.done();
     nonlocal.after(atoms), bonded_branch.after(atoms);
-    if constexpr (lists_miss_nothing<N>)
+    if (r.has_cell && r.checks_lists)
     {
-        if (r.has_cell) { flags.repartition ? r.listed.keep(bonded_branch, r.state) : r.listed.check(bonded_branch, r.state); }
+        flags.repartition ? r.listed.keep(bonded_branch, r.state) : r.listed.check(bonded_branch, r.state);
     }
     // Of branches that begin together, the one queued first begins 1.6 us before the others, and its blocks take the free
     // places. The mesh is a chain of short kernels, which lasts longest if there are few atoms, so it comes first. Forces for
@@ -250,15 +250,16 @@ RankProgram step(GpuRank<N>& r, std::int64_t step_offset, std::int64_t list_age,
     r.halo->await_update(queue, r.state); // waits for X of the next step
 }
 
-// Minimisations: computes energy, virial and forces of atoms at rest, with new lists. Velocities become the forces that
-// constraints leave free.
+// Minimisations: computes energy, virial and forces of atoms at rest, after a repartition or with the lists that there are.
+// Velocities become the forces that constraints leave free.
 template <class N>
-RankProgram evaluate_at_rest(GpuRank<N>& r)
+RankProgram evaluate_at_rest(GpuRank<N>& r, bool repartitions)
 {
     StepTasks tasks;
-    tasks.repartition = tasks.observe = true;
+    tasks.repartition = repartitions;
+    tasks.observe = true;
     tasks.mesh = {1, 0};
-    co_await compute_forces(r, 0, 0, tasks); // S X L B M
+    co_await compute_forces(r, 0, repartitions ? 0 : 1, tasks); // S X L B M
     r.nonlocal.after(r.bonded_branch.done());
     co_await return_forces(r, false, true); // F
     r.queue.after(r.nonlocal.done());
@@ -272,14 +273,17 @@ RankProgram evaluate_at_rest(GpuRank<N>& r)
     co_await finish_step(r, 0, tasks); // G O
 }
 
-// Minimisations: moves atoms by `factor` times their velocities, onto the constraints. Precondition: put_back() came just before.
+// Minimisations: moves atoms by `factor` times their velocities, onto the constraints. is_new_order: put_back() came just before.
 template <class N>
-RankProgram move_along_velocities(GpuRank<N>& r, double factor)
+RankProgram move_along_velocities(GpuRank<N>& r, double factor, bool is_new_order)
 {
     if (r.has_cell)
     {
-        r.update.resolve(r.queue, r.state);
-        r.sites.resolve(r.queue, r.state);
+        if (is_new_order)
+        {
+            r.update.resolve(r.queue, r.state);
+            r.sites.resolve(r.queue, r.state);
+        }
         r.update.step(r.queue, r.coupling.move_args(factor), r.state);
         r.sites.construct(r.queue, r.state);
     }

@@ -40,6 +40,7 @@ void GpuSurface<N>::begin()
     ranks_.keep_state(base_);
     return_to_base(); // also clears the forces of an earlier evaluation
     is_first_ = true;
+    lists_built_ = 0;
 }
 
 template <class N>
@@ -64,17 +65,20 @@ std::optional<SurfacePoint> GpuSurface<N>::evaluate()
 {
     for (int attempt = 1;; ++attempt)
     {
-        run_together<N>(ranks_.layout().here(), [](GpuRank<N>& r) { return evaluate_at_rest(r); });
+        const bool repartitions = !lists_serve_;
+        run_together<N>(ranks_.layout().here(), [&](GpuRank<N>& r) { return evaluate_at_rest(r, repartitions); });
+        lists_built_ += repartitions;
         ++evaluations_;
         ranks_.keep_state(point_);
         reduction_.find_largest<N>(ranks_.queue(), point_.v.data(), point_.x.data(), base_.x.data(), atoms_, &largest_[0]);
         ranks_.report(status_[0]);
         ranks_.synchronize();
         const std::uint32_t flags = status_[0].flags;
+        lists_serve_ = flags == 0 && ranks_.layout().ranks() == 1;
         if (flags == 0) { return judge(); }
         const Remedy remedy = remedy_for(flags, true, true);
-        if (remedy != Remedy::GrowCapacity) { return failed(remedy); }
-        hooks_.grow(flags, attempt);
+        if (remedy == Remedy::GrowCapacity) { hooks_.grow(flags, attempt); }
+        else if (repartitions || remedy != Remedy::NewerLists) { return failed(remedy); }
         if (factor_) { move(*factor_); }
         else { return_to_base(); }
     }
@@ -118,14 +122,16 @@ template <class N>
 void GpuSurface<N>::move(double factor)
 {
     factor_ = factor;
-    ranks_.put_back(base_);
-    run_together<N>(ranks_.layout().here(), [&](GpuRank<N>& r) { return move_along_velocities(r, factor); });
+    if (lists_serve_) { ranks_.put_back_in_place(base_); }
+    else { ranks_.put_back(base_); }
+    run_together<N>(ranks_.layout().here(), [&](GpuRank<N>& r) { return move_along_velocities(r, factor, !lists_serve_); });
 }
 
 template <class N>
 void GpuSurface<N>::return_to_base()
 {
     factor_.reset();
+    lists_serve_ = false;
     ranks_.put_back(base_);
 }
 

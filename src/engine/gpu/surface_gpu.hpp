@@ -4,8 +4,9 @@
 //
 // The idea: in a snapshot, velocities take the place of forces or of the direction of search. Every move begins by putting back
 // the base with that direction. So a move needs no undoing, and any failure is handled by making it once more. Per evaluation the
-// host waits once, for the energies, the largest force and the flags. Cost: an evaluation with a new pair list, some 300 bytes an
-// atom for snapshots and exchange buffers, and two waits to put the base back.
+// host waits once, for the energies, the largest force and the flags. A lone rank keeps its order of atoms and its pair lists
+// until a flag tells that an atom has moved by more than half of their buffer; then the evaluation is repeated. Several ranks
+// repartition in each evaluation. Cost: some 300 bytes an atom for snapshots and exchange buffers; with a repartition two waits.
 //
 // With several processes, all of them compute the same numbers.
 #pragma once
@@ -53,6 +54,7 @@ public:
     Frame frame(const OutputDue& due) override;
     std::string range_remark() override;
     double energy_rounding() const override { return rounding_of_energies<N>; }
+    std::int64_t lists_built() const override { return lists_built_; }
 
     // Returns the base, with the step of begin().
     const GpuSnapshot<N>& base() const { return base_; }
@@ -75,6 +77,8 @@ private:
     PinnedBuffer<LargestElement> largest_{1};
     PinnedBuffer<double> product_{1};
     std::int64_t evaluations_ = 0; // so far, of which the latest has the latest record
+    std::int64_t lists_built_ = 0; // since begin()
+    bool lists_serve_ = false; // the lists are of the present order of atoms, and the base and the point were within their buffer
     std::optional<double> factor_; // of the latest move; empty: the point is the base
     bool is_first_ = true;         // no point has been evaluated since begin()
 };
