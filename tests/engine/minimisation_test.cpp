@@ -6,6 +6,7 @@
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <map>
+#include <utility>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -120,6 +121,24 @@ TEST(Minimisation, along_lines_needs_fewer_evaluations_and_ends_where_the_larges
     }
     EXPECT_LT(2 * evaluations[Integrator::ConjugateGradients], evaluations[Integrator::SteepestDescent]);
     EXPECT_LT(2 * evaluations[Integrator::LBfgs], evaluations[Integrator::SteepestDescent]);
+}
+
+TEST(Minimisation, has_the_bits_of_one_thread_on_several)
+{
+    const Refdata all_atoms = as_minimisation(load_refdata("etoh"), Integrator::ConjugateGradients);
+    for (const Refdata& data : {all_atoms, flexible_ethanol(Integrator::LBfgs)})
+    {
+        const auto end_of = [&](int threads) {
+            SimulationOptions options;
+            options.precision = Precision::Double, options.summation = Summation::Reproducible;
+            options.threads = threads;
+            Simulation simulation(data.system, data.parameters, options);
+            Recorder recorder;
+            simulation.run(30, recorder, never); // a last bit grows to a difference of positions
+            return std::pair(simulation.frame().x, recorder.observables.back().potential);
+        };
+        EXPECT_EQ(end_of(3), end_of(1));
+    }
 }
 
 TEST(Minimisation, along_lines_says_why_it_ends)
