@@ -75,6 +75,8 @@ Command add_run(CLI::App& app)
         ->type_name("30s|15min|2h");
     command->add_option("--trace", output.trace, "write a timeline of the latest steps, for ui.perfetto.dev")->type_name("FILE");
     command->add_flag("--rst7", output.rst7, "write the last configuration as a restart file of AMBER, too: PREFIX.rst7");
+    command->add_flag("--h5md", output.h5md,
+                      "write the trajectory as H5MD, too (frames of the .trr, or of the .xtc if there is no .trr): PREFIX.h5md");
     command->add_flag("--new", output.fresh, "start afresh, even if PREFIX.cpt says how to continue");
     command->add_flag("--json", options->json, "print the report as JSON on standard output, and all else on standard error")
         ->excludes("--multi");

@@ -74,8 +74,8 @@ private:
 
 nb::dict run_with_files(const RunInput& files, const Placement& placement, const std::string& prefix,
                         std::optional<std::int64_t> steps, std::optional<double> ns, std::optional<double> hours,
-                        double checkpoint_s, const std::string& trace, bool fresh, bool rst7, const nb::object& observer,
-                        Stop& stop)
+                        double checkpoint_s, const std::string& trace, bool fresh, bool rst7, bool h5md,
+                        const nb::object& observer, Stop& stop)
 {
     const auto is_amount = [](double value) { return value >= 0 && value <= 1e15; };
     if (prefix.empty() || (steps && ns) || !is_amount(ns.value_or(0)) || !is_amount(hours.value_or(0)) ||
@@ -88,7 +88,7 @@ nb::dict run_with_files(const RunInput& files, const Placement& placement, const
     request.numerics = placement.numerics;
     request.placement = placement.placement;
     request.length = {steps, ns, hours};
-    request.output = {prefix, checkpoint_s, trace, fresh, rst7};
+    request.output = {prefix, checkpoint_s, trace, fresh, rst7, h5md};
     Hearing hearing(observer, stop);
     RunResult result;
     {
@@ -113,9 +113,10 @@ void bind_run(nb::module_& m)
     m.def(
         "run", run_with_files, nb::arg("files"), nb::arg("placement"), nb::kw_only(), nb::arg("prefix"), nb::arg("steps").none(),
         nb::arg("ns").none(), nb::arg("hours").none(), nb::arg("checkpoint_s"), nb::arg("trace"), nb::arg("fresh"),
-        nb::arg("rst7"), nb::arg("observer"), nb::arg("stop"),
+        nb::arg("rst7"), nb::arg("h5md"), nb::arg("observer"), nb::arg("stop"),
         nb::sig("def run(files: Files, placement: Placement, *, prefix: str, steps: int | None, ns: float | None, hours: float | "
-                "None, checkpoint_s: float, trace: str, fresh: bool, rst7: bool, observer: object, stop: Stop) -> dict[str, "
+                "None, checkpoint_s: float, trace: str, fresh: bool, rst7: bool, h5md: bool, observer: object, stop: Stop) -> "
+                "dict[str, "
                 "typing.Any]"));
 }
 

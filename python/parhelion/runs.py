@@ -106,6 +106,7 @@ class Options(InputOptions, PlacementOptions, total=False):
     trace: Path  # a timeline of the latest steps
     fresh: bool  # start afresh, even if there is a checkpoint
     rst7: bool  # leave the last configuration as a restart file of AMBER, too
+    h5md: bool  # write the trajectory as H5MD, too
     on_progress: Callable[[int, int], Any]  # called many times a second: steps done, steps in all (negative: no end)
     on_frame: Callable[[_core.State], Any]  # called with each frame that is written
     on_energies: Callable[[_core.State], Any]  # called with all energies that are computed; such a state has no atoms
@@ -126,7 +127,8 @@ def start_run(mdp: Path = "md.mdp", gro: Path | None = None, top: Path | None = 
         try:
             about = _core.run(files, placement, prefix=prefix, steps=options.get("steps"), ns=options.get("ns"), hours=options.get("hours"),
                               checkpoint_s=options.get("checkpoint_s", 900.0), trace=os.fspath(options.get("trace", "")),
-                              fresh=options.get("fresh", False), rst7=options.get("rst7", False), observer=observer, stop=stop)
+                              fresh=options.get("fresh", False), rst7=options.get("rst7", False), h5md=options.get("h5md", False),
+                              observer=observer, stop=stop)
         finally:
             if observer.errors:
                 raise observer.errors.pop()  # no cycle of error, frame and observer

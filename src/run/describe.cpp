@@ -183,22 +183,25 @@ std::string describe_run(const RunParameters& p, std::int64_t steps)
                        pressure.empty() ? "" : " " + pressure, p.dt * 1000, constrained);
 }
 
-std::string describe_output(const RunParameters& p, const std::string& prefix, double checkpoint_s)
+std::string describe_output(const RunParameters& p, const RunOutputs& output)
 {
-    const bool minimises = is_minimisation(p.integrator);
+    const bool minimises = is_minimisation(p.integrator), has_trr = p.x_out > 0 || p.v_out > 0 || p.f_out > 0;
     std::string text;
     const auto add = [&](const char* ending, std::initializer_list<int> intervals) {
         int shortest = 0;
         for (const int steps : intervals) { shortest = steps > 0 && (shortest == 0 || steps < shortest) ? steps : shortest; }
         if (shortest == 0) { return; }
         const std::string each = minimises ? fmt::format("{} steps", shortest) : time_text(shortest * p.dt);
-        text += fmt::format("{}{} each {}", prefix, ending, each) + ", ";
+        text += fmt::format("{}{} each {}", output.prefix, ending, each) + ", ";
     };
     add(".xtc", {p.compressed_out});
     add(".trr", {p.x_out, p.v_out, p.f_out});
+    if (output.h5md && !has_trr) { add(".h5md", {p.compressed_out}); }
+    if (output.h5md && has_trr) { add(".h5md", {p.x_out, p.v_out, p.f_out}); }
     add(".edr", {p.energy_out});
     add(".log", {p.log_out});
-    return fmt::format("output    {}{}\n", text, minimises ? "no checkpoints" : "checkpoint each " + duration_text(checkpoint_s));
+    return fmt::format("output    {}{}\n", text,
+                       minimises ? "no checkpoints" : "checkpoint each " + duration_text(output.checkpoint_s));
 }
 
 std::string describe_start(const std::optional<HandOver>& hand_over)

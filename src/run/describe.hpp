@@ -6,6 +6,7 @@
 #include "io/input/hand_over.hpp"
 #include "model/run_parameters.hpp"
 #include "model/system.hpp"
+#include "run/run.hpp"
 
 #include <cstdint>
 #include <string>
@@ -15,8 +16,8 @@ namespace parhelion {
 std::string describe_system(const System& system);
 // Describes the simulation: length, ensemble and time step. steps < 0: the simulation has no end.
 std::string describe_run(const RunParameters& parameters, std::int64_t steps);
-// Describes the outputs and their intervals. File names begin with `prefix`.
-std::string describe_output(const RunParameters& parameters, const std::string& prefix, double checkpoint_s);
+// Describes the output files and their intervals.
+std::string describe_output(const RunParameters& parameters, const RunOutputs& output);
 // Says that a run starts from the state of another run, or returns nothing if there is no hand-over.
 std::string describe_start(const std::optional<HandOver>& hand_over);
 std::string describe_seeds(const PlanSummary& plan);

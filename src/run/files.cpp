@@ -5,11 +5,14 @@
 #include "base/units.hpp"
 #include "io/input/excluded_pairs.hpp"
 #include "model/minimisers.hpp"
+#include "run/version.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 namespace parhelion {
 
@@ -40,6 +43,44 @@ std::vector<bool> watched_types(const System& system, const RunParameters& param
     return types_with_loose_exclusions(system.topology, parameters.coulomb_cutoff);
 }
 
+bool has_full_frames(const RunParameters& p) { return p.x_out > 0 || p.v_out > 0 || p.f_out > 0; }
+
+// Returns what a .h5md is to have: the arrays of the .trr or, if the run writes no .trr, the positions of the .xtc.
+H5mdPlan h5md_plan(const RunFilesOptions& options, const System& system, const RunParameters& p,
+                   const std::vector<std::int64_t>& compressed_atoms)
+{
+    H5mdPlan plan;
+    if (!options.h5md) { return plan; }
+    const bool is_full = has_full_frames(p);
+    if (!is_full && p.compressed_out <= 0)
+    {
+        throw InputError(
+            "E287", {},
+            "--h5md: the .mdp asks for no trajectory, so the file would be empty. Set nstxout or nstxout-compressed, or "
+            "leave --h5md out.");
+    }
+    plan.path = options.prefix + ".h5md";
+    plan.title = system.title;
+    plan.program_version = version_text();
+    plan.precision = options.precision;
+    plan.is_tilted = !system.box.is_rectangular();
+    plan.x = is_full ? p.x_out > 0 : true, plan.v = p.v_out > 0, plan.f = p.f_out > 0;
+    const Topology& topology = system.topology;
+    plan.species_names = topology.type_names;
+    if (!is_full) { plan.atoms = compressed_atoms; }
+    if (plan.atoms.empty())
+    {
+        plan.atoms.resize(static_cast<std::size_t>(topology.atom_count()));
+        std::iota(plan.atoms.begin(), plan.atoms.end(), 0);
+    }
+    for (const std::int64_t each : plan.atoms)
+    {
+        const Atom& atom = topology.atom(each);
+        plan.species.push_back(atom.type), plan.masses.push_back(atom.mass), plan.charges.push_back(atom.charge);
+    }
+    return plan;
+}
+
 bool is_finite(const SavedState& state)
 {
     const auto finite = [](double x) { return std::isfinite(x); };
@@ -62,7 +103,8 @@ RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const R
                    NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued,
                    RunObserver& observer)
     : options_(options), observer_(observer), parameters_(parameters), table_(system.topology, parameters, system.box),
-      compressed_atoms_(atoms_of(parameters.compressed_groups, system)), atoms_(system.topology.atom_count()),
+      compressed_atoms_(atoms_of(parameters.compressed_groups, system)),
+      h5md_(h5md_plan(options, system, parameters, compressed_atoms_)), atoms_(system.topology.atom_count()),
       mass_(system.topology.total_mass()), watched_types_(watched_types(system, parameters)), identity_(std::move(identity)),
       checkpoints_(std::move(checkpoints)), first_step_(continued != nullptr ? continued->state.step : parameters.first_step),
       written_(continued != nullptr ? continued->outputs : fresh_position(parameters.first_step, table_.names().size())),
@@ -96,7 +138,7 @@ RunOutputPlan RunFiles::output_plan() const
 {
     RunOutputPlan plan;
     if (parameters_.compressed_out > 0) { plan.xtc = options_.prefix + ".xtc"; }
-    if (parameters_.x_out > 0 || parameters_.v_out > 0 || parameters_.f_out > 0) { plan.trr = options_.prefix + ".trr"; }
+    if (has_full_frames(parameters_)) { plan.trr = options_.prefix + ".trr"; }
     if (parameters_.energy_out > 0) { plan.edr = options_.prefix + ".edr"; }
     plan.xtc_precision = parameters_.compressed_precision;
     plan.xtc_atoms = compressed_atoms_;
@@ -112,7 +154,9 @@ void RunFiles::start(std::int64_t steps_total)
 {
     const bool minimises = is_minimisation(parameters_.integrator);
     status_.begin(minimises ? 0 : parameters_.dt, first_step_ - parameters_.first_step, steps_total, Clock::now());
-    output_.emplace(output_plan());
+    RunOutputPlan plan = output_plan();
+    plan.h5md = std::exchange(h5md_, {});
+    output_.emplace(plan);
     log_.emplace(log_path(), written_.log);
     noted_files_ = output_->lengths();
     next_checkpoint_ = Clock::now() + checkpoint_interval();

@@ -27,6 +27,7 @@ struct RunFilesOptions
     std::string prefix;
     Precision precision = Precision::Mixed; // precision of the .trr
     double checkpoint_interval = 0;         // s
+    bool h5md = false;                      // write PREFIX.h5md
 };
 
 class RunFiles final : public Observer
@@ -38,7 +39,7 @@ public:
     RunFiles(const RunFilesOptions& options, const System& system, const RunParameters& parameters,
              NamedList<std::string> identity, CheckpointFiles&& checkpoints, const Checkpoint* continued, RunObserver& observer);
 
-    // Opens the .log, and .xtc, .trr, .edr if the parameters ask for them. steps_total < 0: the run has no known end.
+    // Opens the .log, and .xtc, .trr, .edr, .h5md if the parameters ask for them. steps_total < 0: the run has no known end.
     void start(std::int64_t steps_total);
     Log& log() { return *log_; }
 
@@ -91,6 +92,7 @@ private:
     const RunParameters parameters_;
     EnergyTable table_;
     std::vector<std::int64_t> compressed_atoms_; // global atoms of the .xtc; empty: all atoms
+    H5mdPlan h5md_;                              // its lists are there until the file is open
     std::int64_t atoms_;
     double mass_;                        // u
     std::vector<bool> watched_types_;    // indexed by molecule type; empty: no excluded pairs are watched

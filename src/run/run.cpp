@@ -249,11 +249,11 @@ RunResult run_and_write(Ready&& ready, RunObserver& observer, std::atomic<bool>&
     const Job job{ready.request, input.parameters, input.system.topology, input.system.title, ready.steps};
     const RunParameters& parameters = job.parameters;
     std::optional<Checkpoint>& continued = ready.continued;
-    RunFiles files({output.prefix, ready.engine.precision, output.checkpoint_s}, input.system, parameters, ready.identity,
-                   std::move(ready.checkpoints), continued ? &*continued : nullptr, observer);
-    const std::string about = fmt::format("{}\n{}\n{}{}{}{}", version_text(), describe_machine(), describe_system(input.system),
-                                          describe_run(parameters, job.steps), describe_start(input.hand_over),
-                                          describe_output(parameters, output.prefix, output.checkpoint_s));
+    RunFiles files({output.prefix, ready.engine.precision, output.checkpoint_s, output.h5md}, input.system, parameters,
+                   ready.identity, std::move(ready.checkpoints), continued ? &*continued : nullptr, observer);
+    const std::string about =
+        fmt::format("{}\n{}\n{}{}{}{}", version_text(), describe_machine(), describe_system(input.system),
+                    describe_run(parameters, job.steps), describe_start(input.hand_over), describe_output(parameters, output));
     Simulation simulation(std::move(input.system), std::move(input.parameters), ready.engine, ready.start());
     input.hand_over.reset(); // frees memory
     const std::string planned = fmt::format("{}read in {:.2f} s; {}\n", describe_plan(simulation.plan()), ready.load_s,

@@ -46,6 +46,7 @@ struct RunOutputs
     std::string trace;         // file for a timeline of the latest steps, in Chrome's format; empty: none
     bool fresh = false;        // start from the beginning even if there is a checkpoint
     bool rst7 = false;         // leave the last configuration as a restart file of AMBER, too: PREFIX.rst7
+    bool h5md = false;         // write the trajectory as H5MD, too: PREFIX.h5md
     int stream_every = 0;      // steps between frames with all arrays that only the observer gets; 0: none
 };
 

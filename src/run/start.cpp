@@ -24,12 +24,13 @@ namespace {
 constexpr const char* other_endings[] = {".prev.cpt", ".cpt", ".xtc", ".trr", ".edr", ".gro", ".last-good.gro", ".report.json"};
 
 // The names of the files that a run leaves or may leave, but log and status. A .rst7 is the start of many a run, and only touched
-// by one that writes it.
+// by one that writes it, as is a .h5md.
 std::vector<std::string> other_outputs(const RunOutputs& files)
 {
     std::vector<std::string> names;
     for (const char* ending : other_endings) { names.push_back(files.prefix + ending); }
     if (files.rst7) { names.push_back(files.prefix + ".rst7"); }
+    if (files.h5md) { names.push_back(files.prefix + ".h5md"); }
     return names;
 }
 
@@ -118,6 +119,7 @@ std::string keep_outputs(const RunOutputs& files)
 Ready make_ready(const RunRequest& request, RunRole role, RunObserver& observer)
 {
     protect_files(request.input, request.output);
+    if (request.output.h5md) { expect_h5md_plugin(); }
     Diagnostics diagnostics;
     const auto start = std::chrono::steady_clock::now();
     LoadedInput input =

@@ -2,7 +2,7 @@
 #include "comm/gpu/heap.hpp"
 
 #include "base/error.hpp"
-#include "comm/core/shared_object.hpp"
+#include "base/shared_object.hpp"
 #include "comm/plugins/heap.h"
 
 #include <algorithm>

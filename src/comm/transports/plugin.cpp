@@ -2,7 +2,7 @@
 #include "comm/transports/plugin.hpp"
 
 #include "base/error.hpp"
-#include "comm/core/shared_object.hpp"
+#include "base/shared_object.hpp"
 
 #include <array>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transport that a shared object implements (comm/plugins/transport.h), opened by comm/core/shared_object.hpp.
+// A transport that a shared object implements (comm/plugins/transport.h), opened by base/shared_object.hpp.
 #pragma once
 
 #include "comm/core/protocol.hpp"

@@ -151,6 +151,16 @@ FileMark mark_from(const ReadJson& outputs, const std::string& name)
     return mark;
 }
 
+H5mdFrames frames_from(const ReadJson& outputs)
+{
+    H5mdFrames frames{};
+    const auto list = outputs.find("h5md_frames");
+    if (list == outputs.end()) { return frames; } // of a version that wrote no such files
+    require(list->is_array() && list->size() == frames.size(), "numbers of frames of other arrays");
+    for (std::size_t i = 0; i < frames.size(); ++i) { frames[i] = integer_from(list->at(i), 0, latest_step); }
+    return frames;
+}
+
 Json to_json(const BlockAverages& blocks)
 {
     const BlockAverages::Data& data = blocks.data();
@@ -178,6 +188,7 @@ Json describe(const Checkpoint& checkpoint)
     add_mark(outputs, "xtc", position.files.xtc);
     add_mark(outputs, "trr", position.files.trr);
     add_mark(outputs, "edr", position.files.edr);
+    outputs["h5md_frames"] = position.files.h5md;
     add_mark(outputs, "log", position.log);
     return {
         {"step", state.step},   {"reached", checkpoint.reached},
@@ -201,6 +212,7 @@ Checkpoint checkpoint_from(const ReadJson& about)
     const ReadJson& outputs = about.at("outputs");
     OutputPosition& position = checkpoint.outputs;
     position.files = {mark_from(outputs, "xtc"), mark_from(outputs, "trr"), mark_from(outputs, "edr")};
+    position.files.h5md = frames_from(outputs);
     position.log = mark_from(outputs, "log");
     position.next_energy_step = integer_from(outputs.at("next_energy_step"), 0, state.step);
     position.since_frame = averages_from(outputs.at("since_frame"));

@@ -71,8 +71,9 @@ void OutputThread::work()
     }
 }
 
-RunOutput::RunOutput(const RunOutputPlan& plan) : kept_(plan.kept)
+RunOutput::RunOutput(const RunOutputPlan& plan) : kept_(plan.kept), h5md_follows_xtc_(plan.trr.empty())
 {
+    if (!plan.h5md.path.empty()) { h5md_.emplace(plan.h5md, plan.kept.h5md); } // first: it is not checked before
     if (!plan.xtc.empty()) { xtc_.emplace(plan.xtc, plan.xtc_precision, plan.xtc_atoms, plan.kept.xtc); }
     if (!plan.trr.empty()) { trr_.emplace(plan.trr, plan.trr_precision, plan.kept.trr); }
     if (!plan.edr.empty()) { edr_.emplace(plan.edr, plan.energy_terms, plan.first_step, plan.dt, plan.kept.edr); }
@@ -84,11 +85,13 @@ void RunOutput::write(Frame frame, const FrameDestination& destination)
     PARHELION_EXPECTS((xtc_ || !destination.compressed) && (trr_ || !full));
     thread_.enqueue([this, destination, full, handed_over = std::move(frame)]() mutable {
         if (destination.compressed) { xtc_->write(handed_over); }
+        if (destination.compressed && h5md_ && h5md_follows_xtc_) { h5md_->write(handed_over); }
         if (!full) { return; }
         if (!destination.x) { handed_over.x.clear(); }
         if (!destination.v) { handed_over.v.clear(); }
         if (!destination.f) { handed_over.f.clear(); }
         trr_->write(handed_over);
+        if (h5md_) { h5md_->write(handed_over); }
     });
 }
 
@@ -112,6 +115,7 @@ OutputMarks RunOutput::lengths()
 {
     OutputMarks marks = kept_;
     for_each_file([&](OutputFile& file, FileMark OutputMarks::*mark) { (marks.*mark).bytes = file.length(); });
+    if (h5md_) { marks.h5md = h5md_->frames(); }
     return marks;
 }
 
@@ -123,6 +127,7 @@ void RunOutput::add_tails(OutputMarks& marks)
 void RunOutput::sync()
 {
     for_each_file([](OutputFile& file, FileMark OutputMarks::*) { file.sync(); });
+    if (h5md_) { h5md_->sync(); }
 }
 
 std::vector<std::string> RunOutput::new_interferences()
@@ -141,6 +146,7 @@ void RunOutput::close()
     if (xtc_) { xtc_->close(); }
     if (trr_) { trr_->close(); }
     if (edr_) { edr_->close(); }
+    if (h5md_) { h5md_->close(); }
 }
 
 } // namespace parhelion

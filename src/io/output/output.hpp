@@ -7,6 +7,7 @@
 #pragma once
 
 #include "io/output/edr.hpp"
+#include "io/output/h5md.hpp"
 #include "io/output/trr.hpp"
 #include "io/output/xtc.hpp"
 #include "model/frame.hpp"
@@ -55,13 +56,14 @@ private:
 struct FrameDestination
 {
     bool compressed = false;              // true: writes x to the .xtc
-    bool x = false, v = false, f = false; // true: writes this array to the .trr
+    bool x = false, v = false, f = false; // true: writes this array to the .trr, and to the .h5md if this has it
 };
 
 // The lengths of the files of a run, in complete records, as marks.
 struct OutputMarks
 {
     FileMark xtc, trr, edr;
+    H5mdFrames h5md{}; // that the .h5md has
 };
 
 struct RunOutputPlan
@@ -72,7 +74,8 @@ struct RunOutputPlan
     Precision trr_precision = Precision::Mixed;
     std::vector<std::string> energy_terms;
     std::int64_t first_step = 0;
-    double dt = 0;    // ps
+    double dt = 0; // ps
+    H5mdPlan h5md;
     OutputMarks kept; // marks of an earlier part's files; a length of 0 begins a new file
 };
 
@@ -105,7 +108,9 @@ private:
     std::optional<XtcWriter> xtc_;
     std::optional<TrrWriter> trr_;
     std::optional<EdrWriter> edr_;
-    OutputThread thread_; // last member: ends before the files are destroyed
+    std::optional<H5mdWriter> h5md_;
+    bool h5md_follows_xtc_; // the .h5md has the positions of the .xtc, because the run has no .trr
+    OutputThread thread_;   // last member: ends before the files are destroyed
 };
 
 } // namespace parhelion

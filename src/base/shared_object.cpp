@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/core/shared_object.hpp"
+#include "base/shared_object.hpp"
 
 #include "base/error.hpp"
 
@@ -42,7 +42,7 @@ void* symbol_of_plugin(const std::string& file, const std::vector<std::string>& 
     {
         if (library == nullptr) { library = open_object(each, RTLD_GLOBAL, why); }
     }
-    if (library == nullptr)
+    if (library == nullptr && !libraries.empty())
     {
         throw SystemError(fmt::format("The library that {} needs cannot be opened: {}. Install it, or add its folder to "
                                       "LD_LIBRARY_PATH.",

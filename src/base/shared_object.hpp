@@ -10,7 +10,8 @@
 namespace parhelion {
 
 // Returns the address of the symbol `name` in the plugin `file`, after it has opened the first of `libraries` that can be
-// opened. Throws SystemError, whose text says what is missing.
+// opened. If there are none, the plugin itself names the library that it needs, and its symbols stay local. Throws SystemError,
+// whose text says what is missing.
 void* symbol_of_plugin(const std::string& file, const std::vector<std::string>& libraries, const char* name);
 
 } // namespace parhelion

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/plugins/ordered_file.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace parhelion::h5md {
+
+namespace {
+
+// The superblock of version 3 (HDF5 File Format Specification 3.0, section II.A): it begins the file, byte 11 has the marks of
+// writers, and the last four bytes are the checksum of the others.
+constexpr std::size_t superblock_bytes = 48, version_at = 8, marks_at = 11, checksum_at = superblock_bytes - 4;
+
+} // namespace
+
+std::uint32_t checksum(const unsigned char* bytes, std::size_t count)
+{
+    std::uint32_t a = 0xdeadbeef + static_cast<std::uint32_t>(count), b = a, c = a;
+    const auto word = [&](std::size_t i) { // four bytes, little-endian; zeros behind the end
+        std::uint32_t value = 0;
+        for (std::size_t j = 0; j < 4 && i + j < count; ++j) { value |= static_cast<std::uint32_t>(bytes[i + j]) << (8 * j); }
+        return value;
+    };
+    const auto subtract = [](std::uint32_t& x, std::uint32_t& y, std::uint32_t& z, int by) {
+        x -= z, x ^= std::rotl(z, by), z += y;
+    };
+    const auto mix = [](std::uint32_t& x, std::uint32_t y, int by) { x ^= y, x -= std::rotl(y, by); };
+    std::size_t at = 0;
+    for (; count - at > 12; at += 12)
+    {
+        a += word(at), b += word(at + 4), c += word(at + 8);
+        subtract(a, b, c, 4), subtract(b, c, a, 6), subtract(c, a, b, 8);
+        subtract(a, b, c, 16), subtract(b, c, a, 19), subtract(c, a, b, 4);
+    }
+    if (at == count) { return c; }
+    a += word(at), b += word(at + 4), c += word(at + 8);
+    mix(c, b, 14), mix(a, c, 11), mix(b, a, 25), mix(c, b, 16), mix(a, c, 4), mix(b, a, 14), mix(c, b, 24);
+    return c;
+}
+
+OrderedFile::OrderedFile(std::string path, Mode mode) : path_(std::move(path))
+{
+    struct stat status = {};
+    const bool is_taken = ::lstat(path_.c_str(), &status) == 0 && (S_ISREG(status.st_mode) || S_ISLNK(status.st_mode));
+    if (mode == Mode::New && is_taken && ::unlink(path_.c_str()) != 0) { fail("unlink"); }
+    const int flags = mode == Mode::Read ? O_RDONLY : mode == Mode::New ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
+    descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) { fail("open"); }
+    if (::fstat(descriptor_, &status) != 0)
+    {
+        ::close(descriptor_);
+        fail("fstat");
+    }
+    length_ = on_disk_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+OrderedFile::~OrderedFile()
+{
+    if (descriptor_ >= 0) { ::close(descriptor_); }
+}
+
+void OrderedFile::fail(const char* call) const
+{
+    const int cause = errno;
+    throw SystemFailure(path_ + "  " + call + " failed: " + std::strerror(cause) + " (errno " + std::to_string(cause) + ")");
+}
+
+void OrderedFile::read(std::uint64_t at, std::size_t bytes, unsigned char* to) const
+{
+    std::size_t have = 0;
+    while (have < bytes)
+    {
+        const ssize_t got = ::pread(descriptor_, to + have, bytes - have, static_cast<off_t>(at + have));
+        if (got < 0 && errno == EINTR) { continue; }
+        if (got < 0) { fail("read"); }
+        if (got == 0) { break; }
+        have += static_cast<std::size_t>(got);
+    }
+    std::fill(to + have, to + bytes, static_cast<unsigned char>(0));
+    for (const Change& change : changes_)
+    {
+        const std::uint64_t first = std::max(at, change.at), last = std::min(at + bytes, change.at + change.bytes.size());
+        if (first < last) { std::memcpy(to + (first - at), change.bytes.data() + (first - change.at), last - first); }
+    }
+}
+
+void OrderedFile::write(std::uint64_t at, std::size_t bytes, const unsigned char* from)
+{
+    changes_.push_back({at, {from, from + bytes}});
+    length_ = std::max(length_, at + bytes);
+}
+
+void OrderedFile::resize(std::uint64_t length) { length_ = length; }
+
+void OrderedFile::put(std::uint64_t at, const unsigned char* from, std::size_t bytes)
+{
+    while (bytes > 0)
+    {
+        const ssize_t done = ::pwrite(descriptor_, from, bytes, static_cast<off_t>(at));
+        if (done < 0 && errno == EINTR) { continue; }
+        if (done <= 0) { fail("write"); }
+        at += static_cast<std::uint64_t>(done), from += done, bytes -= static_cast<std::size_t>(done);
+    }
+}
+
+void OrderedFile::append_changes()
+{
+    try
+    {
+        for (const Change& change : changes_)
+        {
+            const std::uint64_t end = change.at + change.bytes.size(), first = std::max(change.at, on_disk_);
+            if (first < end) { put(first, change.bytes.data() + (first - change.at), end - first); }
+        }
+        if (length_ > on_disk_ && ::ftruncate(descriptor_, static_cast<off_t>(length_)) != 0) { fail("ftruncate"); }
+    }
+    catch (const SystemFailure&)
+    {
+        static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(on_disk_)) == 0); // the error to tell is the first one
+        throw;
+    }
+}
+
+void OrderedFile::put_superblock()
+{
+    unsigned char block[superblock_bytes];
+    read(0, sizeof block, block);
+    if (block[version_at] == 3)
+    {
+        block[marks_at] = 0;
+        const std::uint32_t sum = checksum(block, checksum_at);
+        for (std::size_t i = 0; i < 4; ++i) { block[checksum_at + i] = static_cast<unsigned char>(sum >> (8 * i)); }
+    }
+    put(0, block, sizeof block);
+}
+
+void OrderedFile::commit()
+{
+    if (has_failed_) { throw SystemFailure(path_ + "  an earlier change could not be written"); }
+    has_failed_ = true; // until all is written
+    append_changes();
+    if (!changes_.empty()) { put_superblock(); }
+    for (const Change& change : changes_)
+    {
+        const std::uint64_t first = std::max<std::uint64_t>(change.at, superblock_bytes),
+                            last = std::min(change.at + change.bytes.size(), on_disk_);
+        if (first < last) { put(first, change.bytes.data() + (first - change.at), last - first); }
+    }
+    if (length_ < on_disk_ && ::ftruncate(descriptor_, static_cast<off_t>(length_)) != 0) { fail("ftruncate"); }
+    on_disk_ = length_;
+    changes_.clear();
+    has_failed_ = false;
+}
+
+void OrderedFile::sync()
+{
+    if (::fsync(descriptor_) != 0 && errno != EINVAL) { fail("fsync"); } // EINVAL: the file cannot be synced
+}
+
+void OrderedFile::close()
+{
+    const int descriptor = std::exchange(descriptor_, -1);
+    if (descriptor >= 0 && ::close(descriptor) != 0) { fail("close"); }
+}
+
+} // namespace parhelion::h5md
