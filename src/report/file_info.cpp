@@ -10,6 +10,7 @@
 #include "io/input/top.hpp"
 #include "io/output/box_edges.hpp"
 #include "io/output/edr.hpp"
+#include "io/output/h5md.hpp"
 #include "io/output/trr.hpp"
 #include "io/output/xtc.hpp"
 #include "run/describe.hpp"
@@ -18,6 +19,7 @@
 #include "run/status.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -53,6 +55,16 @@ Json json_of(const std::vector<Warning>& warnings)
     return list;
 }
 
+// times: first and last; intervals: shortest and longest.
+void tell_intervals(Json& json, const std::array<double, 2>& times, const std::array<double, 2>& intervals, std::int64_t frames)
+{
+    const auto [least, largest] = intervals;
+    // The tolerance allows for times that are stored as floats.
+    const bool are_even = largest - least <= 1e-6 * std::abs(times[1]) + 1e-3 * std::abs(largest);
+    if (are_even) { json["interval_ps"] = (times[1] - times[0]) / static_cast<double>(frames - 1); }
+    else { json["intervals_ps"] = intervals; }
+}
+
 // Collects the times and steps of the frames of a trajectory.
 class Frames
 {
@@ -71,10 +83,7 @@ public:
         json["first_time_ps"] = first_time_, json["last_time_ps"] = time_;
         json["first_step"] = first_step_, json["last_step"] = step_;
         if (count_ == 1) { return; }
-        // The tolerance allows for times that are stored as floats.
-        const bool are_even = largest_ - least_ <= 1e-6 * std::abs(time_) + 1e-3 * std::abs(largest_);
-        if (are_even) { json["interval_ps"] = (time_ - first_time_) / static_cast<double>(count_ - 1); }
-        else { json["intervals_ps"] = {least_, largest_}; }
+        tell_intervals(json, {first_time_, time_}, {least_, largest_}, count_);
     }
 
 private:
@@ -150,6 +159,26 @@ Json trr_info(MappedFile& file)
     return json;
 }
 
+Json h5md_info(MappedFile& file)
+{
+    const H5mdSummary summary = summarise_h5md(file.path().string());
+    const auto& [x, v, f] = summary.frames;
+    Json json;
+    json["program"] = summary.creator;
+    json["convention"] = fmt::format("H5MD {}.{}", summary.version[0], summary.version[1]);
+    const std::int64_t frames = x > 0 ? x : v > 0 ? v : f;
+    json["frames"] = frames;
+    const bool has_times = frames > 0 && std::isfinite(summary.times[0]);
+    if (has_times) { json["first_time_ps"] = summary.times[0], json["last_time_ps"] = summary.times[1]; }
+    if (frames > 0) { json["first_step"] = summary.steps[0], json["last_step"] = summary.steps[1]; }
+    if (frames > 1 && has_times) { tell_intervals(json, summary.times, summary.intervals, frames); }
+    json["frames_with"] = {{"positions", x}, {"velocities", v}, {"forces", f}};
+    json["atoms"] = summary.atoms;
+    json["precision"] = summary.precision == Precision::Double ? "double" : "float";
+    if (summary.box != BoxEdges{}) { json["last_box_nm"] = json_of(summary.box); }
+    return json;
+}
+
 Json edr_info(MappedFile& file)
 {
     EdrReader reader(bytes_of(file), file.path().string());
@@ -192,6 +221,7 @@ Json cpt_info(MappedFile& file)
     const OutputMarks& files = checkpoint.outputs.files;
     json["bytes_of_outputs"] = {
         {"xtc", files.xtc.bytes}, {"trr", files.trr.bytes}, {"edr", files.edr.bytes}, {"log", checkpoint.outputs.log.bytes}};
+    if (files.h5md != H5mdFrames{}) { json["frames_of_h5md"] = files.h5md; }
     json["run"] = run;
     return json;
 }
@@ -375,6 +405,10 @@ Format format_of(const MappedFile& file)
     const FileKind kind = kind_of_file(text);
     if (kind.name == kind_trr) { return {kind.name, trr_info}; }
     if (kind.name == kind_cpt) { return {kind.name, cpt_info}; }
+    if (kind.name == kind_hdf5 && file.path().extension() == ".h5md")
+    {
+        return {"a trajectory in H5MD format (.h5md)", h5md_info};
+    }
     if (kind.name.ends_with("(.xtc)")) { return {kind.name, xtc_info}; }
     if (kind.name.ends_with("(.edr)")) { return {kind.name, edr_info}; }
     if (!kind.name.empty()) { return {kind.name}; }

@@ -42,7 +42,7 @@ constexpr Beginning beginnings[] = {
      {"a checkpoint of GROMACS (.cpt)", "Turn it into a .trr, which -t takes: gmx trjconv -f state.cpt -o state.trr."}},
     {0, "PARH-CPT"sv, {kind_cpt, "A run starts from it with -t, beside a .gro for -c."}},
     {0, "\xff\xff\x26\xfd"sv, {"an energy file (.edr)", ""}},
-    {0, "\x89HDF"sv, {"an HDF5 file", "Write AMBER's coordinates as text or NetCDF 3, for example with cpptraj."}},
+    {0, "\x89HDF"sv, {kind_hdf5, "Write AMBER's coordinates as text or NetCDF 3, for example with cpptraj."}},
     {0, "CDF\x01"sv, {kind_netcdf, coordinates}},
     {0, "CDF\x02"sv, {kind_netcdf, coordinates}},
     {0, "CDF\x05"sv, {kind_netcdf, coordinates}},

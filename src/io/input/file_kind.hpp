@@ -18,6 +18,7 @@ struct FileKind
 // Names of kinds that some options accept: hand-over (io/input/hand_over.hpp), -s.
 inline constexpr std::string_view kind_tpr = "a run input file of GROMACS (.tpr)";
 inline constexpr std::string_view kind_trr = "a trajectory (.trr)", kind_cpt = "a checkpoint of this program (.cpt)";
+inline constexpr std::string_view kind_hdf5 = "an HDF5 file";
 
 FileKind kind_of_file(std::string_view bytes);
 

@@ -31,16 +31,39 @@ const parhelion_h5md_calls& plugin()
     }
     catch (const SystemError& error)
     {
-        throw InputError("E285", {},
-                         fmt::format("--h5md: {} On Debian 12 the package libhdf5-103-1 has the library, libhdf5-dev also its "
-                                     "headers. Or leave --h5md out.",
-                                     error.what()));
+        throw InputError(
+            "E285", {},
+            fmt::format("H5MD: {} On Debian 12 the package libhdf5-103-1 has the library, libhdf5-dev also the headers.",
+                        error.what()));
     }
 }
 
 } // namespace
 
 void expect_h5md_plugin() { static_cast<void>(plugin()); }
+
+H5mdSummary summarise_h5md(const std::string& path)
+{
+    parhelion_h5md_summary plain{};
+    Why why{};
+    const int result = plugin().summarise(path.c_str(), &plain, why.data(), why.size());
+    if (result == parhelion_h5md_system) { throw SystemError(why.data()); }
+    if (result == parhelion_h5md_contents)
+    {
+        throw InputError("E288", {path, 0},
+                         fmt::format("is not a whole H5MD file: it {}. Use an intact copy of the file.", why.data()));
+    }
+    H5mdSummary summary{plain.creator,
+                        std::to_array(plain.version),
+                        std::to_array(plain.frames),
+                        plain.atoms,
+                        plain.is_double != 0 ? Precision::Double : Precision::Mixed,
+                        std::to_array(plain.box),
+                        std::to_array(plain.steps),
+                        std::to_array(plain.times),
+                        std::to_array(plain.intervals)};
+    return summary;
+}
 
 H5mdWriter::H5mdWriter(H5mdPlan plan, const H5mdFrames& kept) : plan_(std::move(plan)), calls_(&plugin()), frames_(kept)
 {

@@ -34,6 +34,24 @@ struct H5mdPlan
 // Throws InputError E285 if the shared object or its HDF5 is missing.
 void expect_h5md_plugin();
 
+// What is in a .h5md of any program: its first group of particles.
+struct H5mdSummary
+{
+    std::string creator;                   // the program that wrote the file, and its version
+    std::array<std::int32_t, 2> version{}; // of the convention
+    H5mdFrames frames{};                   // with positions, velocities, forces
+    std::int64_t atoms = 0;
+    Precision precision = Precision::Mixed; // Mixed means float
+    BoxEdges box{};                         // of the last frame, nm; zeros: the file has none, or in an unknown unit
+    // Steps and times (ps) of the first array that the file has; times of an unknown unit are not numbers.
+    std::array<std::int64_t, 2> steps{}; // first and last
+    std::array<double, 2> times{};       // first and last
+    std::array<double, 2> intervals{};   // shortest and longest; zeros if there is no second frame
+};
+
+// Throws InputError E285 as expect_h5md_plugin(), E288 if the file is damaged or no H5MD file; SystemError.
+H5mdSummary summarise_h5md(const std::string& path);
+
 class H5mdWriter
 {
 public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/plugins/h5md.h"
 
+#include "io/plugins/h5md_summary.hpp"
 #include "io/plugins/h5md_writer.hpp"
 
 #include <algorithm>
@@ -60,6 +61,11 @@ int close(void* file, char* why, std::size_t bytes)
     return attempt(why, bytes, [&] { std::unique_ptr<Writer>(static_cast<Writer*>(file))->close(); });
 }
 
+int summary(const char* path, parhelion_h5md_summary* result, char* why, std::size_t bytes)
+{
+    return attempt(why, bytes, [&] { *result = summarise(path); });
+}
+
 } // namespace
 
 } // namespace parhelion::h5md
@@ -67,6 +73,6 @@ int close(void* file, char* why, std::size_t bytes)
 extern "C" __attribute__((visibility("default"))) const parhelion_h5md_calls* parhelion_h5md_v1(void)
 {
     using namespace parhelion::h5md;
-    static constexpr parhelion_h5md_calls calls{PARHELION_H5MD_VERSION, open, write, sync, close, nullptr};
+    static constexpr parhelion_h5md_calls calls{PARHELION_H5MD_VERSION, open, write, sync, close, summary};
     return &calls;
 }

@@ -51,17 +51,18 @@ typedef struct parhelion_h5md_frame
     const double* arrays[parhelion_h5md_arrays]; /* atoms x 3 in nm, nm/ps, kJ/mol/nm; null: the frame has no such array */
 } parhelion_h5md_frame;
 
-/* The summary of a file. */
+/* The summary of a file: of its first group of particles. */
 typedef struct parhelion_h5md_summary
 {
     int64_t frames[parhelion_h5md_arrays];
     int64_t atoms;
-    int32_t is_double;
-    double box[9];      /* of the last frame; zeros: the file has none */
-    int32_t version[2]; /* of the convention */
-    char creator[128];  /* program and its version */
-    int64_t steps[3];   /* first, second and last of the first array that the file has */
-    double times[3];
+    int32_t is_double;   /* 1: positions, or what comes in their place, are stored as double */
+    int32_t version[2];  /* of the convention */
+    char creator[160];   /* the program that wrote the file, and its version */
+    double box[9];       /* edge vectors of the last frame, nm; zeros: the file has none, or in an unknown unit */
+    int64_t steps[2];    /* first and last, of the first array that the file has; as the next two */
+    double times[2];     /* ps; not a number: in an unknown unit */
+    double intervals[2]; /* shortest and longest time from a frame to the next, ps; zeros if there is none */
 } parhelion_h5md_summary;
 
 typedef struct parhelion_h5md_calls

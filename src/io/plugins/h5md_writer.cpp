@@ -41,9 +41,8 @@ void set_version(hid_t object, int major, int minor)
 // Returns the properties of a dataset whose chunks are of this size.
 Object dataset_properties(const std::vector<hsize_t>& chunk, bool is_compressed)
 {
-    Object list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a property list");
+    Object list = without_times(H5P_DATASET_CREATE);
     done(H5Pset_chunk(list, static_cast<int>(chunk.size()), chunk.data()), "choose chunks");
-    done(H5Pset_obj_track_times(list, false), "leave out times of writing"); // equal runs leave equal files
     if (is_compressed)
     {
         done(H5Pset_shuffle(list), "choose a filter");
@@ -78,7 +77,7 @@ Writer::Writer(const parhelion_h5md_plan& plan, const std::int64_t* kept)
 {
     for (std::size_t i = 0; i < has_.size(); ++i) { has_[i] = plan.has[i] != 0; }
     if (kept == nullptr) { create(plan); }
-    else { drop_frames(kept); }
+    else { drop_frames(plan.path, kept); }
     file_.commit();
     // From here on HDF5 keeps the order that readers need.
     hdf5_ = Object(H5Fopen(plan.path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, file_properties(file_)), H5Fclose,
@@ -89,7 +88,8 @@ Writer::Writer(const parhelion_h5md_plan& plan, const std::int64_t* kept)
 
 void Writer::create(const parhelion_h5md_plan& plan)
 {
-    const Object file(H5Fcreate(plan.path, H5F_ACC_TRUNC, H5P_DEFAULT, file_properties(file_)), H5Fclose,
+    const Object properties = without_times(H5P_FILE_CREATE),
+                 file(H5Fcreate(plan.path, H5F_ACC_TRUNC, properties, file_properties(file_)), H5Fclose,
                       std::string("create ") + plan.path);
     const Object about = make_group(file, "h5md");
     set_version(about, 1, 1);
@@ -177,9 +177,11 @@ void Writer::open_elements()
     box_ = open("box/edges/value");
 }
 
-void Writer::drop_frames(const std::int64_t* kept)
+void Writer::drop_frames(const char* path, const std::int64_t* kept)
 {
-    hdf5_ = Object(H5Fopen("", H5F_ACC_RDWR, file_properties(file_)), H5Fclose, "open the file: it is damaged");
+    const hid_t id = H5Fopen(path, H5F_ACC_RDWR, file_properties(file_));
+    if (id < 0) { throw ContentsFailure("is damaged, or no file of HDF5"); }
+    hdf5_ = Object(id, H5Fclose, "");
     open_elements();
     const auto cut = [](Series& series, std::int64_t frames) {
         if (series.size.front() < static_cast<hsize_t>(frames))
@@ -189,13 +191,20 @@ void Writer::drop_frames(const std::int64_t* kept)
         }
         series.size.front() = static_cast<hsize_t>(frames);
         done(H5Dset_extent(series.data, series.size.data()), "drop frames");
+        done(H5Dflush(series.data), "drop frames");
     };
+    // Values come first, as they come last when a frame is added: a reader takes the number of frames from them. A process that
+    // is killed here may leave zeros in the frames that it drops, but none in those before.
+    for (std::size_t i = 0; i < elements_.size(); ++i)
+    {
+        if (elements_[i].is_there()) { cut(elements_[i].value, kept[i]); }
+        else if (has_[i]) { throw ContentsFailure(std::string("has no ") + array_names[i]); }
+    }
     cut(box_, kept[first_array()]);
     for (std::size_t i = 0; i < elements_.size(); ++i)
     {
-        if (has_[i] && !elements_[i].is_there()) { throw ContentsFailure(std::string("has no ") + array_names[i]); }
         if (!elements_[i].is_there()) { continue; }
-        for (Series* series : {&elements_[i].value, &elements_[i].step, &elements_[i].time}) { cut(*series, kept[i]); }
+        cut(elements_[i].step, kept[i]), cut(elements_[i].time, kept[i]);
     }
     close_all();
 }

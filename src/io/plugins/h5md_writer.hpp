@@ -41,7 +41,7 @@ private:
     void describe_atoms(hid_t group, const parhelion_h5md_plan& plan);
     void create_element(hid_t parent, const char* name, std::vector<hsize_t> frame, const char* unit, hid_t same_times);
     void open_elements();
-    void drop_frames(const std::int64_t* kept);
+    void drop_frames(const char* path, const std::int64_t* kept);
     void append(Series& series, hid_t memory_type, const void* values);
     void append_box(const parhelion_h5md_frame& frame);
     std::size_t first_array() const; // the box has the steps and times of this one
@@ -56,7 +56,6 @@ private:
     Series box_;
 };
 
-inline constexpr const char* array_names[] = {"position", "velocity", "force"};
 inline constexpr const char* particles = "/particles/trajectory"; // MDAnalysis takes the number of atoms from this name
 
 } // namespace parhelion::h5md

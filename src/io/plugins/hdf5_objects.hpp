@@ -12,6 +12,8 @@
 
 namespace parhelion::h5md {
 
+inline constexpr const char* array_names[] = {"position", "velocity", "force"}; // as parhelion_h5md_x and so on
+
 // The contents of a file are not what is expected.
 struct ContentsFailure : std::runtime_error
 {
@@ -61,9 +63,18 @@ inline Object file_properties(OrderedFile& file)
     return list;
 }
 
+// Returns a property list for objects without times of their creation: equal runs leave equal files.
+inline Object without_times(hid_t kind)
+{
+    Object list(H5Pcreate(kind), H5Pclose, "make a property list");
+    done(H5Pset_obj_track_times(list, false), "leave out times of creation");
+    return list;
+}
+
 inline Object make_group(hid_t parent, const char* name)
 {
-    return {H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, std::string("create the group ") + name};
+    return {H5Gcreate2(parent, name, H5P_DEFAULT, without_times(H5P_GROUP_CREATE), H5P_DEFAULT), H5Gclose,
+            std::string("create the group ") + name};
 }
 
 inline Object make_space(const std::vector<hsize_t>& size, const std::vector<hsize_t>& most)

@@ -146,14 +146,16 @@ void OrderedFile::commit()
     if (has_failed_) { throw SystemFailure(path_ + "  an earlier change could not be written"); }
     has_failed_ = true; // until all is written
     append_changes();
-    if (!changes_.empty()) { put_superblock(); }
+    const bool has_changes = !changes_.empty(), is_shorter = length_ < on_disk_;
+    if (has_changes && !is_shorter) { put_superblock(); }
     for (const Change& change : changes_)
     {
         const std::uint64_t first = std::max<std::uint64_t>(change.at, superblock_bytes),
                             last = std::min(change.at + change.bytes.size(), on_disk_);
         if (first < last) { put(first, change.bytes.data() + (first - change.at), last - first); }
     }
-    if (length_ < on_disk_ && ::ftruncate(descriptor_, static_cast<off_t>(length_)) != 0) { fail("ftruncate"); }
+    if (has_changes && is_shorter) { put_superblock(); }
+    if (is_shorter && ::ftruncate(descriptor_, static_cast<off_t>(length_)) != 0) { fail("ftruncate"); }
     on_disk_ = length_;
     changes_.clear();
     has_failed_ = false;

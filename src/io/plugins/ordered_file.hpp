@@ -3,7 +3,7 @@
 // middle of the file, such as indexes and the number of frames. OrderedFile keeps all changes in memory until commit(), which
 // writes them in an order that leaves a readable file wherever the process is killed:
 //   1. bytes behind the end, which nothing refers to yet; if there is no room for them, the file is cut back, and is as before;
-//   2. the superblock, which says how long the file is;
+//   2. the superblock, which says how long the file is; it comes last if the file becomes shorter;
 //   3. changes of other bytes, in the order in which HDF5 made them. In its mode for one writer and many readers (SWMR) HDF5
 //      changes what is referred to before what refers to it.
 // HDF5 marks a file as open for writing in the superblock, and readers then refuse it. commit() leaves the mark out.
