@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <string_view>
+#include <system_error>
 
 namespace parhelion {
 
@@ -19,9 +21,24 @@ void* open_object(const std::string& name, int flags, std::string& why)
     return object;
 }
 
+// Returns the folder of the program. A Python module with this code has the program, or a link to it, in its folder bin.
+std::filesystem::path program_folder()
+{
+    static const int here = 0;
+    Dl_info object{};
+    if (dladdr(&here, &object) != 0 && object.dli_fname != nullptr && std::string_view(object.dli_fname).ends_with(".so"))
+    {
+        const std::filesystem::path folder = std::filesystem::absolute(object.dli_fname).parent_path();
+        std::error_code absent;
+        const std::filesystem::path program = std::filesystem::canonical(folder / "bin" / "parhelion", absent);
+        return absent ? folder : program.parent_path();
+    }
+    return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
 std::string path_of(const std::string& file)
 {
-    const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    const std::filesystem::path folder = program_folder();
     for (const auto& path : {folder / file, folder.parent_path() / "lib" / file})
     {
         if (std::filesystem::exists(path)) { return path; }

@@ -34,7 +34,7 @@ struct H5mdPlan
 // Throws InputError E285 if the shared object or its HDF5 is missing.
 void expect_h5md_plugin();
 
-// What is in a .h5md of any program: its first group of particles.
+// Summary of a .h5md of any program: of its first group of particles.
 struct H5mdSummary
 {
     std::string creator;                   // the program that wrote the file, and its version

@@ -2,7 +2,6 @@
 #include "io/plugins/ordered_file.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -14,36 +13,9 @@ namespace parhelion::h5md {
 
 namespace {
 
-// The superblock of version 3 (HDF5 File Format Specification 3.0, section II.A): it begins the file, byte 11 has the marks of
-// writers, and the last four bytes are the checksum of the others.
-constexpr std::size_t superblock_bytes = 48, version_at = 8, marks_at = 11, checksum_at = superblock_bytes - 4;
+constexpr std::size_t superblock_bytes = 48; // of version 3 (HDF5 File Format Specification 3.0, section II.A), at the beginning
 
 } // namespace
-
-std::uint32_t checksum(const unsigned char* bytes, std::size_t count)
-{
-    std::uint32_t a = 0xdeadbeef + static_cast<std::uint32_t>(count), b = a, c = a;
-    const auto word = [&](std::size_t i) { // four bytes, little-endian; zeros behind the end
-        std::uint32_t value = 0;
-        for (std::size_t j = 0; j < 4 && i + j < count; ++j) { value |= static_cast<std::uint32_t>(bytes[i + j]) << (8 * j); }
-        return value;
-    };
-    const auto subtract = [](std::uint32_t& x, std::uint32_t& y, std::uint32_t& z, int by) {
-        x -= z, x ^= std::rotl(z, by), z += y;
-    };
-    const auto mix = [](std::uint32_t& x, std::uint32_t y, int by) { x ^= y, x -= std::rotl(y, by); };
-    std::size_t at = 0;
-    for (; count - at > 12; at += 12)
-    {
-        a += word(at), b += word(at + 4), c += word(at + 8);
-        subtract(a, b, c, 4), subtract(b, c, a, 6), subtract(c, a, b, 8);
-        subtract(a, b, c, 16), subtract(b, c, a, 19), subtract(c, a, b, 4);
-    }
-    if (at == count) { return c; }
-    a += word(at), b += word(at + 4), c += word(at + 8);
-    mix(c, b, 14), mix(a, c, 11), mix(b, a, 25), mix(c, b, 16), mix(a, c, 4), mix(b, a, 14), mix(c, b, 24);
-    return c;
-}
 
 OrderedFile::OrderedFile(std::string path, Mode mode) : path_(std::move(path))
 {
@@ -132,12 +104,6 @@ void OrderedFile::put_superblock()
 {
     unsigned char block[superblock_bytes];
     read(0, sizeof block, block);
-    if (block[version_at] == 3)
-    {
-        block[marks_at] = 0;
-        const std::uint32_t sum = checksum(block, checksum_at);
-        for (std::size_t i = 0; i < 4; ++i) { block[checksum_at + i] = static_cast<unsigned char>(sum >> (8 * i)); }
-    }
     put(0, block, sizeof block);
 }
 

@@ -6,7 +6,6 @@
 //   2. the superblock, which says how long the file is; it comes last if the file becomes shorter;
 //   3. changes of other bytes, in the order in which HDF5 made them. In its mode for one writer and many readers (SWMR) HDF5
 //      changes what is referred to before what refers to it.
-// HDF5 marks a file as open for writing in the superblock, and readers then refuse it. commit() leaves the mark out.
 // Cost: a copy of the changed bytes, which are a frame in compressed form and some KiB.
 #pragma once
 
@@ -68,8 +67,5 @@ private:
     std::vector<Change> changes_;
     bool has_failed_ = false;
 };
-
-// Returns the checksum of HDF5's metadata: lookup3 with the initial value 0 (B. Jenkins, 2006, burtleburtle.net/bob/hash).
-std::uint32_t checksum(const unsigned char* bytes, std::size_t count);
 
 } // namespace parhelion::h5md
