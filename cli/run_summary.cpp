@@ -31,7 +31,7 @@ void print_phases(const RunSummary& summary)
 void print_files(const RunResult& result, const std::string& prefix)
 {
     std::string files;
-    for (const char* ending : {".xtc", ".trr", ".edr", ".gro", ".cpt", ".log", ".report.json"})
+    for (const char* ending : {".xtc", ".trr", ".h5md", ".edr", ".gro", ".cpt", ".log", ".report.json"})
     {
         const std::string path = prefix + ending;
         std::error_code absent;

@@ -15,8 +15,8 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> endings = {".xtc", ".trr",      ".edr", ".gro",         ".last-good.gro",
-                                                      ".cpt", ".prev.cpt", ".log", ".report.json", status_ending};
+constexpr std::array<std::string_view, 11> endings = {
+    ".xtc", ".trr", ".h5md", ".edr", ".gro", ".last-good.gro", ".cpt", ".prev.cpt", ".log", ".report.json", status_ending};
 
 NamedList<std::uintmax_t> files_of(const std::string& prefix)
 {

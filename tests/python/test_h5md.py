@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runs import RUN, SHORT, command, folder_with, missing, run
+from runs import DATA, RUN, SHORT, command, folder_with, missing, run
 
 
 def reader(module):
@@ -153,8 +153,7 @@ def test_without_a_trr_it_has_the_positions_of_the_xtc_before_their_rounding(tmp
 
 @needs_plugin
 def test_a_tilted_box_has_three_vectors(tmp_path):
-    data = Path(__file__).resolve().parents[1] / "data" / "refdata" / "etoh" / "conf.gro"
-    lines = data.read_text().splitlines()
+    lines = (DATA / "conf.gro").read_text().splitlines()
     x, y, z = lines[-1].split()[:3]
     lines[-1] = f"{x} {y} {z} 0 0 0.002 0 0.003 0.001"
     folder = folder_with(changed(ALL, nsteps=20, pcoupl="no"), tmp_path)
@@ -349,6 +348,18 @@ def test_a_new_run_keeps_the_file_of_an_earlier_one(tmp_path):
     assert (folder / "md.h5md").read_bytes() == before  # a run that writes no such file leaves it alone
     run(folder, "-q", "--h5md", "--steps", 20, "--new")
     assert (folder / "#md.h5md.1#").read_bytes() == before == (folder / "md.h5md").read_bytes()  # equal runs leave equal files
+
+
+@needs_plugin
+def test_a_process_with_another_hdf5_writes_the_same(tmp_path, monkeypatch):
+    """h5py has brought its own HDF5 before the module opens the plugin, which needs Debian's."""
+    h5py, ph = reader("h5py"), reader("parhelion")
+    folder = folder_with(SHORT, tmp_path)
+    run(folder, "-q", "--h5md", "--threads", 1, "--steps", 20)
+    monkeypatch.chdir(folder)
+    ph.run("md.mdp", DATA / "conf.gro", DATA / "topol.top", steps=20, h5md=True, prefix="module", threads=1, reproducible=True)
+    assert h5py.version.hdf5_version
+    expect_same(elements(folder / "module.h5md"), elements(folder / "md.h5md"))
 
 
 # --- what is missing
