@@ -11,7 +11,8 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
-#include <numeric>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace parhelion {
@@ -43,6 +44,18 @@ std::vector<bool> watched_types(const System& system, const RunParameters& param
     return types_with_loose_exclusions(system.topology, parameters.coulomb_cutoff);
 }
 
+// Returns the names, with a number behind those that an earlier one has. In a prmtop atom types of one name may differ.
+std::vector<std::string> distinct(std::vector<std::string> names)
+{
+    std::set<std::string> taken;
+    for (std::string& name : names)
+    {
+        const std::string plain = name;
+        for (int n = 2; !taken.insert(name).second; ++n) { name = fmt::format("{}_{}", plain, n); }
+    }
+    return names;
+}
+
 bool has_full_frames(const RunParameters& p) { return p.x_out > 0 || p.v_out > 0 || p.f_out > 0; }
 
 // Returns what a .h5md is to have: the arrays of the .trr or, if the run writes no .trr, the positions of the .xtc.
@@ -61,21 +74,17 @@ H5mdPlan h5md_plan(const RunFilesOptions& options, const System& system, const R
     }
     plan.path = options.prefix + ".h5md";
     plan.title = system.title;
-    plan.program_version = version_text();
+    plan.program_version = version_text().substr(std::string_view("parhelion ").size());
     plan.precision = options.precision;
     plan.is_tilted = !system.box.is_rectangular();
     plan.x = is_full ? p.x_out > 0 : true, plan.v = p.v_out > 0, plan.f = p.f_out > 0;
     const Topology& topology = system.topology;
-    plan.species_names = topology.type_names;
+    plan.species_names = distinct(topology.type_names);
     if (!is_full) { plan.atoms = compressed_atoms; }
-    if (plan.atoms.empty())
+    const std::int64_t atoms = plan.atoms.empty() ? topology.atom_count() : static_cast<std::int64_t>(plan.atoms.size());
+    for (std::int64_t i = 0; i < atoms; ++i)
     {
-        plan.atoms.resize(static_cast<std::size_t>(topology.atom_count()));
-        std::iota(plan.atoms.begin(), plan.atoms.end(), 0);
-    }
-    for (const std::int64_t each : plan.atoms)
-    {
-        const Atom& atom = topology.atom(each);
+        const Atom& atom = topology.atom(plan.atoms.empty() ? i : plan.atoms[static_cast<std::size_t>(i)]);
         plan.species.push_back(atom.type), plan.masses.push_back(atom.mass), plan.charges.push_back(atom.charge);
     }
     return plan;

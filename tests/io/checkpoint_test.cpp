@@ -37,7 +37,7 @@ Checkpoint sample(std::size_t atoms, std::int64_t step = 1234)
     Checkpoint checkpoint;
     checkpoint.run = {{"atoms", std::to_string(atoms)}, {"dt", "0.002"}}; // as read: by name
     checkpoint.reached = step + 7;
-    checkpoint.outputs.files = {{std::uint64_t{5} << 40, ~std::uint64_t{0}}, {2, 7}, {3, 0}};
+    checkpoint.outputs.files = {{std::uint64_t{5} << 40, ~std::uint64_t{0}}, {2, 7}, {3, 0}, {std::int64_t{1} << 40, 0, 6}};
     checkpoint.outputs.log = {4, 9};
     checkpoint.outputs.next_energy_step = std::max<std::int64_t>(0, step - 3);
     checkpoint.outputs.since_frame = TermAverages(1, {1.0 / 3}, {0.0});
@@ -56,6 +56,7 @@ void expect_same(const Checkpoint& a, const Checkpoint& b)
         EXPECT_EQ((a.outputs.files.*mark).bytes, (b.outputs.files.*mark).bytes);
         EXPECT_EQ((a.outputs.files.*mark).tail, (b.outputs.files.*mark).tail);
     }
+    EXPECT_EQ(a.outputs.files.h5md, b.outputs.files.h5md);
     EXPECT_EQ(a.outputs.log.bytes, b.outputs.log.bytes);
     EXPECT_EQ(a.outputs.log.tail, b.outputs.log.tail);
     EXPECT_EQ(a.outputs.next_energy_step, b.outputs.next_energy_step);

@@ -123,7 +123,7 @@ def outcome(folder, whole, about, barostat):
     ("step", -1), ("step", 2**62), ("step", 2**63), ("reached", -5), ("outputs/next_energy_step", 30), ("outputs/next_energy_step", -(2**62)),
     ("outputs/since_frame/count", -1), ("outputs/since_frame/count", 2**31 - 1), ("outputs/whole_run/count", -1),
     ("outputs/since_frame/mean", []), ("box_nm", [0, 0, 0]), ("box_nm", [-2, 2, 2]), ("box_nm", [1e300, 1e300, 1e300]),
-    ("position_bits", 48), ("outputs/xtc_bytes", 2**63), ("step", 20.5), ("step", True)])
+    ("position_bits", 48), ("outputs/xtc_bytes", 2**63), ("outputs/h5md_frames", [0, -1, 0]), ("outputs/h5md_frames", [1, 1]), ("outputs/h5md_frames", 3), ("step", 20.5), ("step", True)])
 def test_what_no_run_can_have_is_refused(tmp_path, what, value):
     whole = folder_with_checkpoint(tmp_path, "no")
     about = description(whole)

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import amber_files
 from runs import DATA, RUN, SHORT, command, folder_with, missing, run
 
 
@@ -149,6 +150,21 @@ def test_without_a_trr_it_has_the_positions_of_the_xtc_before_their_rounding(tmp
     assert 4.9e-4 < off.max() < 5.01e-4  # half of the .xtc's 0.001 nm
     with reader("h5py").File(folder / "md.h5md", "r") as file:
         assert list(file["particles/trajectory/id"]) == list(range(3, 1500, 7))
+
+
+@needs_plugin
+def test_atom_types_of_one_name_are_told_apart(tmp_path):
+    amber_files.solution().write(tmp_path)
+    prmtop = (tmp_path / "amber.prmtop").read_text()
+    before, types = prmtop.split("%FLAG AMBER_ATOM_TYPE")
+    (tmp_path / "amber.prmtop").write_text(before + "%FLAG AMBER_ATOM_TYPE" + types.replace("X2", "N ", prmtop.count("X2")))
+    folder = folder_with(changed(SHORT, integrator="steep", nstxout=1, constraints="none", tcoupl="no", pcoupl="no", continuation="no"), tmp_path)
+    run(folder, "-q", "--h5md", "--steps", 1, structure="amber.rst7", topology="amber.prmtop")
+    h5py = reader("h5py")
+    with h5py.File(folder / "md.h5md", "r") as file:
+        species = file["particles/trajectory/species"]
+        numbers = h5py.check_enum_dtype(species.dtype)
+        assert numbers["N"] == 0 and numbers["N_2"] == 2 and {0, 2} < set(species[:])
 
 
 @needs_plugin
@@ -393,7 +409,7 @@ def test_info_says_what_is_in_it(tmp_path):
     ours, trr = info("md.h5md", folder), info("md.trr", folder)
     for name in ("frames", "first_step", "last_step", "frames_with", "atoms", "precision", "last_box_nm"):
         assert ours[name] == trr[name], name
-    assert ours["interval_ps"] == pytest.approx(0.02) and ours["convention"] == "H5MD 1.1" and ours["program"].startswith("Parhelion")
+    assert ours["interval_ps"] == pytest.approx(0.02) and ours["convention"] == "H5MD 1.1" and ours["program"].startswith("Parhelion 0.")
     (folder / "cut.h5md").write_bytes((folder / "md.h5md").read_bytes()[:3000])
     assert "E288" in info("cut.h5md", folder, 4)
     h5py = reader("h5py")

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <numeric>
 #include <utility>
 
 namespace parhelion {
@@ -75,8 +74,11 @@ H5mdWriter::H5mdWriter(H5mdPlan plan, const H5mdFrames& kept) : plan_(std::move(
     }
     std::vector<const char*> names;
     for (const std::string& name : plan_.species_names) { names.push_back(name.c_str()); }
-    std::vector<std::int64_t> ids = plan_.atoms;
-    for (std::int64_t& id : ids) { ++id; }
+    std::vector<std::int64_t> ids(plan_.masses.size());
+    for (std::size_t i = 0; i < ids.size(); ++i)
+    {
+        ids[i] = 1 + (plan_.atoms.empty() ? static_cast<std::int64_t>(i) : plan_.atoms[i]);
+    }
     const parhelion_h5md_plan plain{plan_.path.c_str(),
                                     plan_.title.c_str(),
                                     plan_.program_version.c_str(),
@@ -112,7 +114,7 @@ void H5mdWriter::expect_done(int result, const char* why) const
 const double* H5mdWriter::chosen(const std::vector<Vec3<double>>& all, std::vector<Vec3<double>>& part) const
 {
     static_assert(sizeof(Vec3<double>) == 3 * sizeof(double));
-    if (all.size() == plan_.atoms.size()) { return &all.front().x; }
+    if (plan_.atoms.empty()) { return &all.front().x; }
     for (const std::int64_t atom : plan_.atoms) { part.push_back(all[static_cast<std::size_t>(atom)]); }
     return &part.front().x;
 }

@@ -25,10 +25,10 @@ struct H5mdPlan
     Precision precision = Precision::Mixed;   // Mixed: arrays are stored as float
     bool is_tilted = false;                   // false: no box of the file is tilted
     bool x = false, v = false, f = false;     // the arrays that the file has
-    std::vector<std::int64_t> atoms;          // global atoms in the file, ascending
+    std::vector<std::int64_t> atoms;          // global atoms in the file, ascending; empty: all
     std::vector<std::int32_t> species;        // by atom of the file: index into species_names
-    std::vector<std::string> species_names;
-    std::vector<double> masses, charges; // by atom of the file; u, e
+    std::vector<std::string> species_names;   // no two are alike
+    std::vector<double> masses, charges;      // by atom of the file; u, e
 };
 
 // Throws InputError E285 if the shared object or its HDF5 is missing.
