@@ -346,8 +346,8 @@ GpuChoice choose_gpus(const SimulationOptions& options, const HostGpus& host, co
         const Fit fit = most_that_fit(most, most, box, criteria, preferred);
         return use(fit.gpus, fit.grid, fit.remark);
     }
-    const Wish wish =
-        size.has_lj_mesh ? Wish{1, "one GPU for vdwtype = PME, unless --gpus says otherwise"} : wish_for(options, host, there, size, time_links);
+    const Wish wish = size.has_lj_mesh ? Wish{1, "one GPU for vdwtype = PME, unless --gpus says otherwise"}
+                                       : wish_for(options, host, there, size, time_links);
     Fit fit = most_that_fit(wish.gpus, there, box, criteria, size.mesh_points > 0 ? Cells::SlabsAlongX : Cells::Any);
     if (fit.gpus == wish.gpus) { fit.remark = wish.remark; }
     append(fit.remark, "; ", why_left_out(host));

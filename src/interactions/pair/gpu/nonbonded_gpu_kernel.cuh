@@ -94,7 +94,8 @@ class Warp
     using Usual = ScreenedCoulomb<Ops>;
     using Tight = ScreenedCoulomb<Ops, true>;
     using OnMesh = std::conditional_t<S::has_lj_mesh, LjParameters<Real>, NotOnMesh>; // an atom on the mesh of dispersion
-    static constexpr bool may_be_tight = S::switching == Switching::IfAsked; // launches choose such a kernel then
+    // Launches choose such a kernel then.
+    static constexpr bool may_be_tight = S::switching == Switching::IfAsked;
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
     static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, for 1 / r: r^-14 times any c12 is a finite float
     // The force-only kernel, which runs in nearly every step, has no instruction to spare for this limit: coincident atoms have
