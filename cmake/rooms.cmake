@@ -126,6 +126,9 @@ function(parhelion_room name)
     add_library(parhelion_${name} INTERFACE)
     target_link_libraries(parhelion_${name} INTERFACE parhelion_options ${ROOM_DEPENDS})
   endif()
+  if(name STREQUAL base) # plugins are looked for there: below the prefix /usr Debian has another folder than lib
+    target_compile_definitions(parhelion_base PRIVATE "PARHELION_LIBRARY_FOLDER=\"${CMAKE_INSTALL_LIBDIR}\"")
+  endif()
   if(name STREQUAL comm)
     # By name, so that an installed package finds it elsewhere, too; static, so that nothing is needed at run time.
     target_link_libraries(parhelion_comm PRIVATE -l:libsodium.a)

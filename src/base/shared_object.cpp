@@ -39,7 +39,8 @@ std::filesystem::path program_folder()
 std::string path_of(const std::string& file)
 {
     const std::filesystem::path folder = program_folder();
-    for (const auto& path : {folder / file, folder.parent_path() / "lib" / file})
+    const std::filesystem::path prefix = folder.parent_path();
+    for (const auto& path : {folder / file, prefix / PARHELION_LIBRARY_FOLDER / file, prefix / "lib" / file})
     {
         if (std::filesystem::exists(path)) { return path; }
     }
