@@ -39,8 +39,7 @@ std::filesystem::path program_folder()
 std::string path_of(const std::string& file)
 {
     const std::filesystem::path folder = program_folder();
-    const std::filesystem::path prefix = folder.parent_path();
-    for (const auto& path : {folder / file, prefix / PARHELION_LIBRARY_FOLDER / file, prefix / "lib" / file})
+    for (const auto& path : {folder / file, folder.parent_path() / PARHELION_LIBRARY_FOLDER / file})
     {
         if (std::filesystem::exists(path)) { return path; }
     }

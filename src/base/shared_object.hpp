@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens plugins: shared objects that the program may use but does not need. A plugin is in the program's folder, in the
-// folder of libraries of the same prefix, or in lib beside it. A Python module looks beside the program that it has in its folder
-// bin. The library that a plugin needs, such as an MPI, is opened first, with global symbols; the plugin's symbols are local.
-// Plugin and library are never closed, since a library's threads may run its code until the process ends.
+// Opens plugins: shared objects that the program may use but does not need. A plugin is in the program's folder or in the
+// folder of libraries of the same prefix. A Python module looks beside the program that it has in its folder bin. The library
+// that a plugin needs, such as an MPI, is opened first, with global symbols; the plugin's symbols are local. Plugin and library
+// are never closed, since a library's threads may run its code until the process ends.
 #pragma once
 
 #include <string>

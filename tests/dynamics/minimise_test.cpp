@@ -113,6 +113,19 @@ std::vector<Vec3<double>> displaced_homes(std::vector<Vec3<double>> x, double by
     return x;
 }
 
+// Rigid water and methyl groups; constraints hold to 1e-10.
+struct ConstrainedSprings
+{
+    System system = toy_system({{rigid_water(), 5}, {methyl(), 3}}, box_of_springs, 300, 4);
+
+    Springs displaced() const
+    {
+        RunParameters parameters;
+        parameters.lincs_order = 8, parameters.lincs_iterations = 4;
+        return Springs(system, displaced_homes(system.x, 0.05), parameters);
+    }
+};
+
 } // namespace
 
 TEST(SteepestDescent, finds_the_minimum_and_never_accepts_a_higher_energy)
@@ -161,11 +174,9 @@ TEST(SteepestDescent, lets_steps_grow_by_a_fifth_and_shrink_to_a_fifth)
 
 TEST(SteepestDescent, keeps_constraints_and_balances_the_forces_along_them)
 {
-    const System system = toy_system({{rigid_water(), 5}, {methyl(), 3}}, box_of_springs, 300, 4);
-    RunParameters parameters;
-    parameters.lincs_order = 8;
-    parameters.lincs_iterations = 4;
-    Springs springs(system, displaced_homes(system.x, 0.05), parameters);
+    const ConstrainedSprings constrained;
+    const System& system = constrained.system;
+    Springs springs = constrained.displaced();
     Listener listener;
     listener.left = 5000;
     EXPECT_EQ(steepest_descent(springs, {0.01, 0.1}, listener), MinimisationEnd::Converged);
@@ -413,15 +424,13 @@ TEST(AlongLines, move_atoms_to_their_homes)
 
 TEST(AlongLines, conjugate_gradients_keep_constraints)
 {
-    const System system = toy_system({{rigid_water(), 5}, {methyl(), 3}}, box_of_springs, 300, 4);
-    RunParameters parameters;
-    parameters.lincs_order = 8;
-    parameters.lincs_iterations = 4;
-    Springs springs(system, displaced_homes(system.x, 0.05), parameters);
+    const ConstrainedSprings constrained;
+    const System& system = constrained.system;
+    Springs springs = constrained.displaced();
     Listener listener;
     EXPECT_EQ(conjugate_gradients(springs, {0.01, 1e-3}, listener), MinimisationEnd::Converged);
     EXPECT_LT(deviation_of_constraints(system.topology, springs.state).max, 1e-10);
-    Springs slow(system, displaced_homes(system.x, 0.05), parameters);
+    Springs slow = constrained.displaced();
     Listener other;
     other.left = 20'000;
     EXPECT_EQ(steepest_descent(slow, {0.01, 1e-3}, other), MinimisationEnd::Converged);

@@ -42,7 +42,7 @@ public:
     void report(DeviceScalars& scalars);
     // Queues a snapshot of the state after all work queued before. No snapshot is taken if a flag is raised.
     void keep_state(GpuSnapshot<N>& snapshot);
-    // Queues the restoring of a snapshot in the present order of atoms, so that lists serve on. Precondition: one rank.
+    // Queues the restoring of a snapshot without a new order of atoms. Pair lists stay valid. Precondition: one rank.
     void put_back_in_place(const GpuSnapshot<N>& snapshot);
     // framed(): positions and velocities of the latest step with a frame. framed_forces(): its forces, if they were due.
     const GpuSnapshot<N>& framed() const { return replayer_.framed(); }
