@@ -186,8 +186,10 @@ TEST_F(MeshOnGpu, of_dispersion_has_the_forces_energy_and_virial_of_the_cpu)
                 EXPECT_NEAR(result.energies.potential(), energy, of_energies * std::abs(energy));
             };
             compare(on_gpu<Double>(in_box, mesh, shape), 1e-12, 1e-12);
-            compare(on_gpu<Mixed>(in_box, mesh, shape), 2e-6, 2e-6);
-            compare(on_gpu<MixedReproducible>(in_box, mesh, shape), 2e-6, 2e-6);
+            // All strengths are positive, so single numbers round a large mean that exerts no force. On CPUs forces differ by
+            // 0.9e-6 to 1.2e-6 and virials by 1.0e-6 to 1.7e-6, on a GPU virials by up to 2.0e-6.
+            compare(on_gpu<Mixed>(in_box, mesh, shape), 2e-6, 3e-6);
+            compare(on_gpu<MixedReproducible>(in_box, mesh, shape), 2e-6, 3e-6);
             compare(on_gpu<DoubleReproducible>(in_box, mesh, shape), 1e-9, 1e-8); // small forces in multiples of 2e-10 kJ/mol
         }
     }
