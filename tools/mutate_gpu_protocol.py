@@ -87,8 +87,8 @@ SUITES = {
         seconds=60,
         options=LATE_BLOCKS,
         standin=[
-            "*GpuCollectives.*/two_on_one:*GpuCollectives.add_in_rank_order*/three_on_one:-*hundred_thousand*:*name_the*",
-            "*GpuCollectives.*/two_gpus:*GpuCollectives.of_groups*/three_on_one:-*hundred_thousand*",
+            "*GpuCollectives.*/two_on_one:*GpuCollectives.add_in_rank_order*/three_on_one:-*very_many*:*name_the*",
+            "*GpuCollectives.*/two_gpus:*GpuCollectives.of_groups*/three_on_one:-*very_many*",
         ],
     ),
     # Partitioned messages, with barriers that some threads reach late.

@@ -47,7 +47,7 @@ ON_TWO_GPUS = {
 LEFT_OUT = [
     "*GpuNonbondedSizes*", "*is_the_same_every_time*", "SeriesOnGpu*", "RanksOnGpus*", "GpuRepartition45k*", "*gives_every_atom*",
     "*awkward*", "*however_long*", "*follows_the_reference*", "*follow_the_reference*", "*blow_up*", "*shrinks_below*",
-    "*hundred_thousand*", "*lost*", "*is_missing*", "*show_by_their*", "*give_back*", "*a_stall_within*", "*is_stuck*", "*GpuHaloStress*",
+    "*very_many*", "*lost*", "*is_missing*", "*show_by_their*", "*give_back*", "*a_stall_within*", "*is_stuck*", "*GpuHaloStress*",
     "*GpuHaloFaults*", "*GpuFaults*", "*CommTimings*", "*GpuLinks.are_as_fast*", "*RefdataRanksOnGpu*etoh", "*RefdataRanksOnGpu*villin",
     "*whatever_*", "*at_every_size*", "*end_all_waits*", "*have_no_turn*", "*has_room_for_a_block*",
 ]

@@ -3,6 +3,7 @@
 #include "comm/gpu/collectives.cuh"
 #include "comm/gpu_ranks.cuh"
 #include "device/gpu/graph.hpp"
+#include "support/number_in.hpp"
 
 #include <random>
 
@@ -284,10 +285,10 @@ unsigned long long sum_errors(GpuWorld& world, int epochs, Word first_epoch)
 
 } // namespace
 
-TEST_P(GpuCollectives, stay_right_a_hundred_thousand_times_whatever_the_delays)
+TEST_P(GpuCollectives, stay_right_very_many_times_whatever_the_delays)
 {
     GpuWorld world(GetParam().devices(), options_with(10s, GetParam()));
-    EXPECT_EQ(sum_errors(world, 100000, 1), 0u);
+    EXPECT_EQ(sum_errors(world, very_many_exchanges(), 1), 0u);
     EXPECT_NO_THROW(world.check());
 }
 

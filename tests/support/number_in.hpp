@@ -3,6 +3,7 @@
 // mutants of a protocol wants to know of a deadlock soon) and others.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace parhelion::test {
@@ -14,5 +15,11 @@ T number_in(const char* variable, T otherwise)
     const char* const asked = std::getenv(variable);
     return asked != nullptr ? static_cast<T>(std::atoll(asked)) : otherwise;
 }
+
+// What a test of chance does where each exchange is short: a hundred thousand by night, ten thousand at each change.
+inline int very_many_exchanges() { return 4 * number_in("PARHELION_TEST_EXCHANGES", 25'000); }
+
+// How often a test makes and frees what it uses: enough at each change to take more than there is if anything were kept.
+inline int times_made_and_freed() { return std::max(100, number_in("PARHELION_TEST_EXCHANGES", 20'000) / 10); }
 
 } // namespace parhelion::test

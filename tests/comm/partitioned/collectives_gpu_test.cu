@@ -282,7 +282,7 @@ TEST_F(OnOneGpu, partitioned_collectives_of_a_lone_rank_are_right_when_queued)
 TEST_P(GpuPartitionedCollectives, can_be_made_and_freed_any_number_of_times)
 {
     if (GetParam().ranks_per_gpu > 1) { GTEST_SKIP() << "execute() is for ranks with a GPU each"; }
-    const int times = number_in("PARHELION_TEST_EXCHANGES", 2000);
+    const int times = times_made_and_freed();
     GpuWorldOptions options = options_with(10s);
     options.signal_slots = 200;
     options.payload_bytes = std::size_t{1} << 20;

@@ -288,7 +288,7 @@ TEST_P(GpuPartitions, arrive_whole_when_start_and_wait_are_one_launch)
 // An arena that has room for a few: of freed requests nothing is left behind.
 TEST_P(GpuPartitions, can_be_made_and_freed_any_number_of_times)
 {
-    const int times = number_in("PARHELION_TEST_EXCHANGES", 2000);
+    const int times = times_made_and_freed();
     GpuWorldOptions options = options_with(10s);
     options.signal_slots = 100;
     options.payload_bytes = std::size_t{1} << 20;
