@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `parhelion bench multi`: how fast several simulations of one system are together, as `parhelion run --multi` makes them: each
-// in a thread of its own, dealt out among GPUs, or among the cores. All take steps through all windows that are timed.
+// `parhelion bench multi`: measures how fast several simulations of one system are together. They run as those of `parhelion run
+// --multi` do: each in a thread of its own, dealt out among GPUs or cores. All of them take steps during all timed windows.
 #include "commands.hpp"
 #include "device/cores.hpp"
 #include "device/device_memory_error.hpp"
@@ -42,7 +42,7 @@ struct Counted final : Observer
 struct TimedWindow
 {
     std::vector<double> steps_per_second; // of each simulation
-    double host_cores = 0;                // that the process kept busy
+    double host_cores = 0;                // cores that the process kept busy
 
     double sum() const { return std::accumulate(steps_per_second.begin(), steps_per_second.end(), 0.0); }
 };
@@ -75,7 +75,7 @@ TimedWindow time_window(const std::deque<Counted>& all, double seconds, const st
 struct Measured
 {
     std::vector<TimedWindow> windows;
-    Spread spread{}; // of the sums of windows
+    Spread spread{}; // spread of the windows' rates, each summed over simulations
     PlanSummary plan;
 
     const TimedWindow& median() const { return windows[spread.median]; }
@@ -89,7 +89,7 @@ Measured measure(const LoadedInput& input, const BenchMultiOptions& options, int
     std::atomic<bool> stop = false;
     std::mutex mutex;
     std::exception_ptr error;
-    std::barrier ready(runs + 1); // all simulations are there
+    std::barrier ready(runs + 1); // waits until all simulations are ready
     const auto simulate = [&](std::size_t run) {
         bool is_ready = false;
         try
@@ -117,7 +117,7 @@ Measured measure(const LoadedInput& input, const BenchMultiOptions& options, int
     for (std::size_t run = 0; run < all.size(); ++run) { threads.emplace_back(simulate, run); }
     ready.arrive_and_wait();
     Measured measured;
-    time_window(all, 0.5 * options.seconds, stop); // graphs are captured, and lists become as long as they stay
+    time_window(all, 0.5 * options.seconds, stop); // captures graphs, and lets lists reach their final capacity
     std::vector<double> sums;
     for (int n = 0; n < options.repetitions && !stop; ++n)
     {
@@ -149,7 +149,7 @@ void command_bench_multi(const BenchMultiOptions& options)
 {
     expect_writable(options.json);
     RunPlacement placement;
-    placement.device = options.device, placement.gpus = options.gpus > 1 ? options.gpus : 0; // one GPU is only a wish
+    placement.device = options.device, placement.gpus = options.gpus > 1 ? options.gpus : 0; // without GPUs the CPU serves
     std::vector<int> gpus = gpus_to_deal(placement);
     gpus.resize(std::min(gpus.size(), static_cast<std::size_t>(options.gpus)));
     const LoadedInput input = input_of(options);
@@ -168,7 +168,7 @@ void command_bench_multi(const BenchMultiOptions& options)
         {
             measured = measure(input, options, runs, gpus);
         }
-        catch (const DeviceMemoryError& error) // other numbers of runs fit
+        catch (const DeviceMemoryError& error) // other numbers of runs may fit
         {
             fmt::print("{:>5} not run: {}\n", runs, error.what());
             continue;

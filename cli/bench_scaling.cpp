@@ -112,7 +112,7 @@ void print_line(std::int64_t atoms, const std::string& method, double of_first, 
     std::fflush(stdout);
 }
 
-// The division of a system: the number of GPUs, and the grid or zeros for the grid whose halo costs least.
+// How a system is divided: the number of GPUs, and the grid of domains; zeros stand for the grid whose halo costs least.
 struct Division
 {
     int gpus;
@@ -217,7 +217,7 @@ void command_bench_scaling(const BenchScalingOptions& options)
                 if (way.pme && gpus > 1)
                 {
                     placement.pme = way.pme->method, placement.mesh_ranks = way.pme->ranks;
-                } // a single GPU has the whole mesh
+                } // a single GPU needs no method: it has the whole mesh
                 placement.comm_timeout = options.comm_timeout;
                 Simulation simulation = series_simulation(atoms, options.electrostatics, engine);
                 const PlanSummary& plan = simulation.plan();

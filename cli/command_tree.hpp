@@ -30,7 +30,7 @@ struct TreeOption
 
 struct TreeCommand
 {
-    std::string path;                // for example "bench halo"; empty: the program itself
+    std::string path;                // words of the command, such as "bench halo"; empty: the program itself
     std::string about, footer;       // description of the command; text below its options
     std::vector<TreeOption> options; // options in the order of --help
     std::vector<std::pair<std::string, std::string>>

@@ -50,8 +50,8 @@ struct RunOptions
     RunRequest request;
     NicEmulation nic; // delays of the emulated network; the run request has the number of nodes
     std::optional<ImdOptions> imd;
-    std::vector<std::filesystem::path> folders; // of --multi: a run for each; empty: one run, in the working folder
-    int at_once = 0;                            // of --multi: runs at a time, at most; 0: as many as fit
+    std::vector<std::filesystem::path> folders; // --multi: a run for each; empty: one run, in the working folder
+    int at_once = 0;                            // --multi: largest number of runs at a time; 0: as many as fit
     bool json = false, quiet = false, verbose = false;
 };
 struct EnergyOptions
@@ -119,7 +119,7 @@ struct BenchStandardOptions
     std::filesystem::path jac;      // a folder with conf.gro, topol.top and md.mdp; empty: none
     Device device = Device::Auto;   // Auto: GPUs, if there are any
     std::vector<int> gpus;          // empty: powers of two, and all
-    int threads = 0;                // on CPUs; 0: the cores
+    int threads = 0;                // number of threads on CPUs; 0: one for each core
     Precision precision = Precision::Mixed;
     double seconds = 10; // of a window
     int repetitions = 3; // windows
@@ -133,8 +133,8 @@ struct BenchMultiOptions
     std::filesystem::path jac; // a folder with conf.gro, topol.top and md.mdp; empty: the series
     std::int64_t atoms = 0;    // of the series
     Device device = Device::Auto;
-    int gpus = 1;        // GPUs among which they are dealt
-    int threads = 0;     // of each simulation; 0: the cores, divided
+    int gpus = 1;        // number of GPUs among which the simulations are dealt
+    int threads = 0;     // threads of each simulation; 0: the cores are divided
     double seconds = 10; // of a window
     int repetitions = 3; // windows
     std::filesystem::path json;
@@ -220,8 +220,8 @@ LoadedInput load_checked(const InputOptions& options, Purpose purpose, Diagnosti
 SimulationOptions simulation_options(const EngineOptions& options);
 // Returns the GPUs that can be used together. Throws SystemError if there is none, InputError if fewer than `asked_for`.
 std::vector<int> gpus_here(int asked_for);
-bool has_gpus(); // that can be used
-// 1, 2, 4 ... and `all`: the numbers of GPUs that a benchmark compares. Precondition: all > 0.
+bool has_gpus(); // returns whether there is a GPU that can be used
+// Returns 1, 2, 4 ... and `all`, the numbers of GPUs that a benchmark compares. Precondition: all > 0.
 std::vector<int> powers_of_two_and_all(int all);
 
 // Ends the process at once, because blocked threads or GPUs would delay a regular end.

@@ -32,7 +32,7 @@ Failure failure_of(const std::exception_ptr& error)
     {
         return {fmt::format("E601 {}", e.what()), exit_system};
     }
-    catch (const std::system_error& e) // from files, or from a thread that could not be started
+    catch (const std::system_error& e) // thrown by file operations, or if a thread cannot be started
     {
         return {fmt::format("E601 {}", e.what()), exit_system};
     }

@@ -10,7 +10,7 @@ namespace parhelion {
 
 namespace {
 
-constexpr int seconds_to_stop = 120; // before the time limit; a checkpoint takes a second, longer on a slow disk
+constexpr int seconds_to_stop = 120; // time from the signal to the time limit; a checkpoint takes a second, more on a slow disk
 constexpr int most_restarts = 1000;  // ends a chain of jobs that make no progress
 
 // Returns the layout: with several nodes a process for each GPU, otherwise one for each node, with all its GPUs or cores.

@@ -307,7 +307,7 @@ int main(int argc, char** argv)
     occupy_standard_streams();
     std::signal(SIGXFSZ, SIG_IGN); // a file that exceeds a size limit is then an ordinary error
     CLI::App app{"Parhelion: molecular dynamics from GROMACS inputs."};
-    app.formatter(std::make_shared<HelpThatFits>()); // it applies to subcommands as well
+    app.formatter(std::make_shared<HelpThatFits>()); // subcommands inherit it
     app.set_version_flag("--version", version_text());
     app.require_subcommand(1);
     std::vector<Command> commands = {add_run(app),      add_energy(app), add_check(app),  add_convert(app),

@@ -316,7 +316,7 @@ void add_connection_options(CLI::App& command, RunOptions& options)
                      "the wire");
 }
 
-// Before --imd, which they are stored with: CLI goes by the order of definition.
+// These options come before --imd, whose value is stored with theirs: CLI processes options in the order of definition.
 void add_imd_options(CLI::App& command, RunOptions& options)
 {
     const auto imd = std::make_shared<ImdOptions>();

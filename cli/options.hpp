@@ -31,7 +31,7 @@ void add_numerics_options(CLI::App& command, RunNumerics& numerics); // that, an
 void add_engine_options(CLI::App& command, RunNumerics& numerics, RunPlacement& placement);
 // Adds the options of `parhelion run` alone.
 void add_imd_options(CLI::App& command, RunOptions& options);
-void add_many_options(CLI::App& command, RunOptions& options); // after the options of IMD
+void add_many_options(CLI::App& command, RunOptions& options); // call it after add_imd_options()
 void add_connection_options(CLI::App& command, RunOptions& options);
 std::array<CLI::Option*, 2> add_nic_options(CLI::App& command, NicEmulation& nic);
 // Adds an option for a list of halo methods, for benchmarks. is_one: whether a method may be given.

@@ -28,7 +28,7 @@ void stop_on_signals()
     if (std::signal(SIGHUP, request_stop) == SIG_IGN) { std::signal(SIGHUP, SIG_IGN); } // SIGHUP stays ignored under nohup
 }
 
-// Of the processes that a launcher has started the first one, whose observer hears of steps.
+// Returns whether this is the first of the processes that a launcher has started. Its observer gets the events of steps.
 bool writes()
 {
     const std::optional<Launch> launch = recognise_launch(own_environment());

@@ -6,7 +6,7 @@
 
 namespace parhelion {
 
-// With the settings of the series' md.mdp. They throw what reading and planning throw.
+// They return a box of the series with the settings of its md.mdp. They throw the errors of reading and planning.
 LoadedInput series_input(std::int64_t atoms, SeriesElectrostatics electrostatics);
 Simulation series_simulation(std::int64_t atoms, SeriesElectrostatics electrostatics, const EngineOptions& engine);
 

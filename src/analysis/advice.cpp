@@ -244,7 +244,7 @@ private:
 
     const TraceAnalysis& a_;
     const std::string_view who_;
-    std::map<std::string_view, double> path_, steps_; // by part: fraction of the time on the path; fraction of the steps
+    std::map<std::string_view, double> path_, steps_; // of each part: fraction of the path's time; fraction of the steps
     std::vector<std::string> said_;
 };
 

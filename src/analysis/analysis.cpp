@@ -66,7 +66,7 @@ public:
         analysis_.processes.resize(trace_.processes.size());
         for (std::size_t p = 0; p < trace_.processes.size(); ++p)
         {
-            for (std::size_t s = 0; s < steps_.size(); ++s) // the step after a counted one is there, too
+            for (std::size_t s = 0; s < steps_.size(); ++s) // a counted step is followed by another step
             {
                 if (!steps_[s].is_counted()) { continue; }
                 add_step(trace_.processes[p], steps_[s].of[p], steps_[s + 1].of[p], analysis_.processes[p]);
@@ -127,7 +127,7 @@ private:
         for (std::size_t i = range.first; i < range.end; ++i) { begin = std::min(begin, process.activities[i].begin); }
         return begin;
     }
-    // Returns how long at least one activity ran of those in the range for which `belongs` is true, us.
+    // Returns the time, us, in which at least one activity ran. Counted are activities in the range for which `belongs` is true.
     template <class Belongs>
     double covered_us(const TracedProcess& process, const ActivityRange& range, const Belongs& belongs)
     {

@@ -47,7 +47,7 @@ struct ProcessTimes
     double waiting = 0;     // the part of `exchange` in which the process waits for peers
     double idle = 0;        // time without any activity
     double path = 0;        // time that the critical path is on this process
-    StepWork work;          // only for a GPU
+    StepWork work;          // local and nonlocal work (trace/step_work.hpp); only for a GPU
 };
 
 struct WaitTimes

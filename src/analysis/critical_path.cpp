@@ -158,7 +158,7 @@ std::vector<PathPart> Dependences::critical_path() const
     }
     for (auto part = whole.rbegin(); part != whole.rend(); ++part)
     {
-        // Divides the part where steps begin.
+        // Splits the part at each begin of a step.
         while (part->begin < part->end)
         {
             const auto next = std::upper_bound(steps_.begin(), steps_.end(), part->begin,

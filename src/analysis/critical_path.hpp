@@ -67,7 +67,7 @@ private:
 
     const Trace& trace_;
     const std::vector<TracedStep>& steps_;
-    std::vector<std::vector<std::uint16_t>> ordinals_; // by process and activity: number of earlier ones of its name in its step
+    std::vector<std::vector<std::uint16_t>> ordinals_; // [process][activity]: number of earlier ones of its name in its step
 };
 
 } // namespace parhelion

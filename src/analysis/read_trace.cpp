@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t most_names = 1024;                     // a run has some hundred kernels; a table has all pairs of names
-constexpr std::int64_t largest_step = std::int64_t{1} << 60; // so that adding 1 cannot overflow
+constexpr std::int64_t largest_step = std::int64_t{1} << 60; // limit of step numbers, so that adding 1 cannot overflow
 constexpr double longest_us = 1e12;                          // us, eleven days: exact in whole ns as a double, and in 64-bit sums
 
 // A complete event of the file.
@@ -46,8 +46,8 @@ enum class TrackKind : std::uint8_t
 struct Track
 {
     TrackKind kind = TrackKind::Other;
-    Phase phase = Phase::Output;      // only for tracks of kernels
-    std::uint16_t multiprocessor = 0; // only for tracks of blocks
+    Phase phase = Phase::Output;      // phase of the track's kernels; only for tracks of kernels
+    std::uint16_t multiprocessor = 0; // multiprocessor of the track; only for tracks of blocks
 };
 
 std::optional<Phase> phase_named(std::string_view name)
@@ -173,7 +173,7 @@ private:
         TracedProcess& p = trace_.processes.emplace_back();
         tracks_.emplace_back();
         p.name = args.at("name").get<std::string>();
-        p.is_gpu = true; // until a track of phases is found
+        p.is_gpu = true; // assumed until a track of phases is found
         p.atoms = args.value("atoms", std::int64_t{0});
         p.peers = args.value("peers", std::vector<std::size_t>());
     }

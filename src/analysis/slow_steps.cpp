@@ -154,7 +154,7 @@ private:
     const Trace& trace_;
     const std::vector<TracedStep>& steps_;
     std::vector<Parts> parts_;
-    Parts usual_[2]; // of steps without and with a repartition
+    Parts usual_[2]; // usual parts of steps without and with a repartition
     double limit_ = 0, repartition_limit_ = 0, typical_ = 0;
 };
 

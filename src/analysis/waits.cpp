@@ -42,7 +42,7 @@ std::vector<WaitTimes> waits_of(const Trace& trace, const std::vector<TracedStep
         std::uint64_t ns = 0;
         std::size_t steps = 0, last = 0;
     };
-    std::map<std::tuple<std::size_t, std::size_t, std::uint16_t, std::string>, Sum> sums; // by process, peer, name and cause
+    std::map<std::tuple<std::size_t, std::size_t, std::uint16_t, std::string>, Sum> sums; // the key: process, peer, name, cause
     std::size_t counted = 0;
     for (std::size_t s = 0; s < steps.size(); ++s)
     {

@@ -59,7 +59,7 @@ public:
     {
         const T height = least_height();
         if (is_rectangular()) { return height / 2; }
-        T shortest2 = 4 * height * height; // no vector that is counted twice is shorter
+        T shortest2 = 4 * height * height; // (2 height)^2, since the result is at most the height
         for (int k = 14; k < 27; ++k)      // visits one of each two opposite vectors to neighbouring images
         {
             const T x = static_cast<T>(k % 3 - 1), y = static_cast<T>(k / 3 % 3 - 1), z = static_cast<T>(k / 9 - 1);

@@ -63,9 +63,9 @@ struct DoubleReproducible
 // Instantiates `macro(N)` for every policy N. This is the only list of the policies that are built.
 #define PARHELION_FOR_EACH_NUMERICS(macro) macro(Mixed) macro(Double) macro(MixedReproducible) macro(DoubleReproducible)
 
-// 64-bit fixed-point sums have a resolution of 2^-32 = 2.3e-10 and a range of +-2.1e9 (kJ/mol/nm for
-// forces, kJ/mol for energies). One contribution is limited to a quarter of that range. The sum of a
-// few limited contributions then does not wrap around before the check for unstable atoms has seen it.
+// 64-bit fixed-point sums have a resolution of 2^-32 = 2.3e-10 and a range of +-2.1e9 (kJ/mol/nm for forces, kJ/mol for
+// energies). One contribution is limited to a quarter of that range. A sum of a few limited contributions then reaches the check
+// for unstable atoms before it wraps around.
 inline constexpr double fixed_sum_scale = 4294967296.0;
 inline constexpr double fixed_sum_limit = 5e8;
 // The limit of one pair's energy and of each element of its virial, kJ/mol. It is lower than fixed_sum_limit

@@ -33,7 +33,7 @@ std::string text_of(const std::filesystem::path& path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Returns this process's cgroup in the unified hierarchy ("0::/a/b"), as visible from here: in a container the root.
+// Returns this process's cgroup in the unified hierarchy ("0::/a/b"), as this process sees it; in a container it is the root.
 std::filesystem::path own_group()
 {
     std::istringstream groups(text_of("/proc/self/cgroup"));

@@ -125,7 +125,7 @@ std::array<int, 3> pulses_for(const CellGrid& grid, const Box<double>& box, cons
         for (int c = 0; n > 1 && c < n; ++c)
         {
             int ahead = 1;
-            std::uint64_t gap = 0; // from cell c to the cell that is `ahead` + 1 cells ahead
+            std::uint64_t gap = 0; // distance from cell c to the cell `ahead` + 1 cells ahead
             for (; ahead < n - 1; ++ahead)
             {
                 gap += grid.width(d, (c + ahead) % n);
@@ -148,7 +148,7 @@ GridCriteria cpu_grid_criteria(const Vec3<double>& reach, const Vec3<double>& of
 std::optional<CellGrid> find_grid(int ranks, const Box<double>& box, const GridCriteria& criteria)
 {
     PARHELION_EXPECTS(ranks >= 1);
-    constexpr double rounding = 1 - 1e-9; // so that the last bits of an edge do not decide between equal costs
+    constexpr double rounding = 1 - 1e-9; // factor on costs, so that the last bits of an edge do not decide between equal ones
     std::optional<CellGrid> best;
     double lowest = 0;
     for (int x = ranks; x >= 1; --x)

@@ -43,7 +43,7 @@ struct CellGrid
         return ((static_cast<std::uint64_t>(c) << 32) + n - 1) / n;
     }
     std::vector<std::uint32_t> lower_borders(int d) const;                            // lower() of every cell of dimension d
-    std::uint64_t width(int d, int c) const { return lower(d, c + 1) - lower(d, c); } // of cell c in dimension d
+    std::uint64_t width(int d, int c) const { return lower(d, c + 1) - lower(d, c); } // width of cell c in dimension d
     // Returns the zone of `rank`'s halo that comes from the cell at this offset from its own.
     Zone zone(int rank, const std::array<int, 3>& offset) const;
     std::array<int, 3> cell_at(const std::array<std::uint32_t, 3>& x) const;

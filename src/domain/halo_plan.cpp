@@ -16,8 +16,9 @@ namespace {
 
 using Offset = std::array<int, 3>;
 
-// Lower corner of a cluster minus that of its owner's cell, in units of 2^-32 box edges; negative if an atom is below the cell.
-// At most half the box: no halo is as thick, and a cell that is wider than that has atoms farther from its lower border.
+// Lower corner of a cluster minus that of its owner's cell, in units of 2^-32 box edges; negative if an atom is below the
+// cell. Clusters in the upper half of a very wide cell count as half a box edge away, the largest value: no halo reaches
+// farther.
 using LowCorner = std::array<std::int32_t, 3>;
 
 // The data of the clusters of a message that ranks exchange when they make the plan.
@@ -276,7 +277,7 @@ private:
     Communicator& comm_;
     ParticleState<N>& state_;
     const Offset cell_;
-    Vec3<double> nm_per_unit_; // nm per leading unit, measured between faces of the box
+    Vec3<double> nm_per_unit_; // nm per 2^-32 box edges, measured between faces of the box
     bool is_tilted_;
     double list_reach_ = 0;       // nm
     Vec3<double> overhang_ahead_; // nm by which atoms may be ahead of their owner's cell

@@ -57,8 +57,8 @@ void keep_apart(Borders& borders, double thinnest)
 // Moves borders from `now` towards `wanted`. Both have no layer thinner than `thinnest`, hence the result has none.
 Borders towards(const Borders& now, Borders wanted, double thinnest)
 {
-    constexpr double at_once = 0.7;               // part of the way of one move
-    constexpr double farthest = 0.25, sure = 0.5; // of the thinner layer next to a border; `sure` holds for every border
+    constexpr double at_once = 0.7;               // fraction of the way that a border moves at once
+    constexpr double farthest = 0.25, sure = 0.5; // limits of a move, as fractions of the thinner layer beside it
     const auto thinner = [&](std::size_t k) { return std::min(now[k] - now[k - 1], now[k + 1] - now[k]); };
     for (std::size_t k = 1; k + 1 < now.size(); ++k)
     {
@@ -92,7 +92,7 @@ std::array<double, 3> thinnest_cells(const CellGrid& grid, const Box<double>& bo
     std::array<double, 3> thinnest{};
     for (std::size_t d = 0; d < 3; ++d)
     {
-        constexpr double margin = 1 + 1e-3; // of rounding, and of a box that shrinks
+        constexpr double margin = 1 + 1e-3; // margin for rounding and for a box that shrinks
         const auto dim = static_cast<int>(d);
         const double equal = 1.0 / grid.cells[d];
         thinnest[d] = grid.cells[d] == 1 ? equal : std::min(equal, margin * reach[dim] / (pulses[d] * heights[dim]));

@@ -35,8 +35,8 @@ struct RankWork
 // Returns how much longer than the mean the slowest rank works, as a fraction of the mean; 0 if nothing was measured.
 double imbalance(std::span<const RankWork> work);
 
-// Returns the smallest thickness of a cell as a fraction of the box edge, by dimension; at most that of equal cells. As
-// many cells as give a halo of `reach` (nm) on equal cells then still give it. Precondition: `grid` fits the box.
+// Returns the smallest thickness of a cell as a fraction of the box edge, by dimension; at most that of equal cells. A halo of
+// `reach` (nm) then comes from no more cells than with equal cells. Precondition: `grid` fits the box.
 std::array<double, 3> thinnest_cells(const CellGrid& grid, const Box<double>& box, const Vec3<double>& reach);
 
 // Returns the borders between cells, by dimension, in box edges.
@@ -48,7 +48,7 @@ CellGrid with_moved_borders(const CellGrid& grid, std::span<const RankWork> work
 // What balancing has found and done in a run.
 struct BalanceRecord
 {
-    double first_imbalance = 0; // before the first move
+    double first_imbalance = 0; // imbalance before the first move of a border
     double imbalance = 0;       // latest
     int moves = 0;              // number of times that borders have moved
 };
@@ -74,10 +74,10 @@ private:
     Balancing choice_;
     std::array<double, 3> thinnest_;
     bool has_measured_ = false, is_moving_ = false;
-    int times_over_ = 0;    // consecutive calls at rest with an imbalance that is too large, and not the one of resting_
-    double resting_ = 0;    // imbalance with which moves ended that could not remove it; 0: they removed it
+    int times_over_ = 0;    // consecutive calls at rest with a large imbalance that clearly differs from resting_
+    double resting_ = 0;    // imbalance that was left when moves ended; 0: they removed it
     double best_ = 0;       // smallest imbalance since moves began
-    int moves_in_vain_ = 0; // moves since then that gained nothing
+    int moves_in_vain_ = 0; // moves since best_ was found, which gained nothing
     BalanceRecord record_;
 };
 

@@ -33,7 +33,7 @@ struct PressureCoupling
     BoxCoupling edges = BoxCoupling::Isotropic;
     Vec3<double> compressibility;                            // 1/bar, along each axis
     Vec3<double> reference;                                  // bar, along each axis
-    Vec3<double> shear_compressibility{}, shear_reference{}; // of the tilts yx, zx, zy
+    Vec3<double> shear_compressibility{}, shear_reference{}; // 1/bar and bar, of the tilts yx, zx, zy
     double surface_tension = 0;     // bar nm, summed over all surfaces; 0 except for BoxCoupling::SurfaceTension
     bool follows_annealing = false; // true if annealing sets `temperature` in every step
     double temperature = 0;         // ensemble temperature for the noise of C-rescale, K

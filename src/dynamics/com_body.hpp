@@ -60,7 +60,7 @@ PARHELION_HD inline Rotation rotation_of(const double (&sum)[angular_com_sums])
     const double xy = about_centre(13, 0, 1), yz = about_centre(14, 1, 2), zx = about_centre(15, 2, 0);
     const Vec3<double> row[3] = {{yy + zz, -xy, -zx}, {-xy, zz + xx, -yz}, {-zx, -yz, xx + yy}};
     const double determinant = dot(row[0], cross(row[1], row[2])), size = xx + yy + zz;
-    constexpr double on_a_line = 1e-9; // relative inertia; that of a water molecule is 0.05
+    constexpr double on_a_line = 1e-9; // relative inertia below which atoms are on a line; that of a water molecule is 0.05
     if (!(determinant > on_a_line * size * size * size)) { return rotation; }
     rotation.centre = centre;
     rotation.rate = 1 / determinant *

@@ -39,7 +39,7 @@ std::vector<double> of_molecule(const MoleculeType& type)
 // Returns the number of degrees of freedom of one molecule that turning_share() counts. `dof` is indexed by atom.
 double turning_of_molecule(const MoleculeType& type, const std::vector<double>& dof)
 {
-    std::vector<std::size_t> group(type.atoms.size()); // in the end, the lowest atom of each atom's group
+    std::vector<std::size_t> group(type.atoms.size()); // after the loop: the lowest atom of each atom's group
     std::iota(group.begin(), group.end(), std::size_t{0});
     const auto group_of = [&](int atom) {
         auto g = static_cast<std::size_t>(atom);

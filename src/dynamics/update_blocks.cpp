@@ -288,7 +288,7 @@ UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& s
 int most_waiting_blocks(std::size_t shared_of_block, std::size_t shared_of_multiprocessor)
 {
     constexpr std::size_t always_allowed = 48 * 1024, by_system = 1024; // bytes; by_system: what CUDA itself takes for each block
-    constexpr int most = 2;                                             // registers would allow three or four
+    constexpr int most = 2;                                             // blocks; the registers would suffice for three or four
     const std::size_t shared = shared_of_block + shared_beside_arena;
     if (shared > always_allowed) { return 0; }
     return std::clamp(static_cast<int>(shared_of_multiprocessor / (shared + by_system)) - 1, 0, most);

@@ -22,7 +22,7 @@
 
 namespace parhelion {
 
-// A group of sites in one copy.
+// A group of virtual sites in one copy of its molecule type.
 struct SitePlace
 {
     std::int32_t first_atom; // first atom of the copy

@@ -214,7 +214,7 @@ template <class N>
 auto RankRun<N>::agree(bool stop, bool checkpoint, std::int64_t steps_until_look) -> Orders
 {
     const ScopedPhase span(queue_.clock(), Phase::Reduce);
-    std::int64_t orders[3] = {stop, checkpoint, -steps_until_look}; // the slowest rank decides: the maximum is of negatives
+    std::int64_t orders[3] = {stop, checkpoint, -steps_until_look}; // negative: the maximum over ranks is the slowest one's
     comm_.max(orders);
     return {orders[0] != 0, orders[1] != 0, rank_.step - orders[2]};
 }

@@ -55,8 +55,8 @@ Segment next_segment(const Schedule& schedule, std::int64_t first, std::int64_t 
     return segment;
 }
 
-// Measures the pace of the GPU. If the begin of the segment is unknown, the earliest possible time is
-// used. Otherwise the second of two segments for which the host is late would seem to take no time.
+// Measures the pace of the GPU. If the begin of the segment is unknown, the earliest possible time is used. Otherwise, if the
+// host notices the ends of two segments late, the second would seem to take no time.
 void SegmentPace::completed(const Segment& segment, Segment::Time now, bool is_late)
 {
     const double took = std::chrono::duration<double>(now - std::max(segment.queued, last_completed_)).count();

@@ -156,7 +156,7 @@ std::string heated_from_rest(const Rank<N>& r)
 {
     const TemperatureCoupling& coupling = r.temperature_coupling;
     if (coupling.kind != Thermostat::VRescale || r.parameters.generate_velocities) { return ""; }
-    constexpr double cold = 0.1, soon = 10; // as a fraction of the reference temperature; in time constants
+    constexpr double cold = 0.1, soon = 10; // fraction of the reference temperature; number of time constants
     const double elapsed = static_cast<double>(r.step - r.parameters.first_step) * r.parameters.dt;
     for (const TemperatureCoupling::Group& group : coupling.groups)
     {

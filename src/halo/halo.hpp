@@ -12,10 +12,10 @@
 // Forces are summed in the order of the plan, not of arrival. The bits therefore depend on the plan alone, and
 // staged-fused has the bits of staged-host. Messages without atoms signal like any other.
 //
-// Reuse of payload slots: each channel has two in each direction, and no credits. Positions e + 2 of a message are packed
-// after forces e + 1 have returned. These were sent by the holder of the copies after it had unpacked positions e + 1,
-// hence e. The same holds for forces. A return_forces() must follow each send_coordinates(). docs/design/communication.md
-// has the argument; models: halo_staged.pml, halo_direct.pml. Cost: each byte is copied into the slot and out of it.
+// Reuse of payload slots: each channel has two in each direction, and no credits. Positions e + 2 of a message are packed after
+// forces e + 1 have returned. The rank with the copies sent those forces after it had unpacked positions e + 1, hence e. The same
+// holds for forces. A return_forces() must follow each send_coordinates(). docs/design/communication.md has the argument; models:
+// halo_staged.pml, halo_direct.pml. Cost: each byte is copied into the slot and out of it.
 #pragma once
 
 #include "halo/message_exchange.hpp"

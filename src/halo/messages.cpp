@@ -38,7 +38,8 @@ void HaloMessages<N>::bind(HaloPlan plan)
             const auto found = std::lower_bound(message.clusters.begin(), message.clusters.end(), first);
             if (found != message.clusters.end() && *found < last) { forwards_[m].push_back(earlier); }
         }
-        // The receiver owns the slots and tells the sender their address. It marks an arrival, so slots are never empty.
+        // The receiver owns the slots and tells the sender their address. A non-null address later shows that a message has
+        // arrived, so no slot is empty.
         const Placement x = l.receive_x.reserve(static_cast<std::size_t>(message.count + 1) * block_bytes<Fixed>);
         const Placement f = l.receive_f.reserve((message.clusters.size() + 1) * block_bytes<ForceSum>);
         ByteWriter(setup_messages.emplace_back(SetupMessage{message.receive_from, {}}).bytes).put(x);

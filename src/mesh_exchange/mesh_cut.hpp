@@ -37,14 +37,15 @@ MeshCut dealt_cut(const std::array<int, 3>& points, int order, int ranks);
 // Returns the division of planes and rows among the last `mesh_ranks` of all ranks.
 MeshCut dedicated_cut(const std::array<int, 3>& points, int order, int ranks, int mesh_ranks);
 
-// Returns the division for cells that are slabs of the box along x, one per rank. Rank r of n has the planes from ceil(r
-// N / n) + shift up to the next rank's first, of N planes in all; rows are divided in order. If `shift` is order - 1 plus
-// the planes by which atoms may move out of their cells ahead, the atoms of a plane are its owner's or ahead of its cell.
+// Returns the division for cells that are slabs of the box along x, one per rank. Rank r of n has the planes from ceil(r N / n) +
+// shift up to the next rank's first, of N planes in all; rows are divided in order. Let `shift` be order - 1 plus the number of
+// planes by which atoms may be ahead of their cells. Then all atoms that reach a plane are home atoms of its owner, or ahead of
+// the owner's cell.
 MeshCut slab_cut(const std::array<int, 3>& points, int order, int ranks, int shift);
-// Returns the shift with which atoms may move out of their cells as far ahead as back, in planes. `reach`:
-// of the halo. `ahead`: how far atoms are already ahead of their cells. Both parameters are in planes.
+// Returns the shift with which atoms may move as far ahead as back out of their cells. `reach` is the reach of the halo, `ahead`
+// how far atoms are already ahead of their cells. All three are numbers of planes.
 int slab_shift(int order, double reach, double ahead);
-// Returns how far atoms may then move, in planes. If it is negative, a plane's owner may lack atoms that reach the plane.
+// Returns how far atoms may move with this shift, in planes. If negative, a plane's owner may lack atoms that reach the plane.
 double slab_room(int order, double reach, double ahead);
 
 // Returns part `part` of `count` items that are divided into `parts` parts, in order and as evenly as possible.

@@ -21,7 +21,7 @@ struct MeshSetup
     MeshCut cut;
     double reach = 0;                         // nm; reach of the pair list, which halos cover
     std::vector<MeshParameters> dispersion{}; // LJ-PME: further meshes, which ranks share by the same method and cut
-    std::string label = "mesh";               // of this mesh's messages
+    std::string label = "mesh";               // label of this mesh's channels
 
     // Returns the setup of dispersion mesh i alone.
     MeshSetup of_dispersion(std::size_t i) const
@@ -37,7 +37,7 @@ struct MeshCells
     int mesh_ranks = 0;                // ranks without a cell, numbered after all others
     Box<double> box;                   // edges at the start of the run, nm
     double reach = 0;                  // nm; reach of the pair list
-    double ahead = 0;                  // nm; how far atoms may be ahead of their cells along x at a repartition
+    double ahead = 0;                  // nm; how far atoms may be outside their cells, towards higher x, at a repartition
     // If false, as on GPUs, no step of `shared` is done as `bricks`. Atoms then need a margin, and add_rest() is not possible.
     bool may_fall_back = true;
     bool forces_have_rest = false; // true if MeshWeights::rest is not 0 in some step

@@ -16,7 +16,7 @@
 
 namespace parhelion {
 
-// Returns the shortest periodic range of places with all marked ones and the `more` places after the last; empty: none is marked.
+// Returns the shortest periodic range with all marked places and the `more` places after the last of them; empty without marks.
 mesh::PlaneRange range_of_marked(const std::vector<char>& marked, int more);
 
 enum class Potentials : std::uint8_t

@@ -27,7 +27,8 @@ public:
     // Returns the bytes that a slot takes in the arena, for messages of at most `capacity` bytes.
     static std::size_t slot_bytes(std::size_t capacity) { return round_up_window(capacity + 1); }
 
-    // Acquires slots for the next messages, which the caller packs at out(peer). publish() signals all; bytes(peer) is a length.
+    // Acquires slots for the next messages, which the caller packs at out(peer). publish() signals all; bytes(peer) is its
+    // length.
     void begin();
     std::byte* out(int peer) const { return out_[static_cast<std::size_t>(peer)]; }
     template <class Bytes>

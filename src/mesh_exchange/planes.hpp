@@ -26,7 +26,7 @@ public:
     const Real* potentials() { return grid_.values(); }
 
 private:
-    bool adds_background_; // true on one rank only
+    bool adds_background_; // true on the rank that adds the energy of the neutralising background
     MeshTransforms<Real> transforms_;
     MeshSpectrum<Real> spectrum_;
     MeshGrid<N> grid_;

@@ -64,8 +64,8 @@ public:
 
     // Returns the bytes that messages to one rank take in its arena.
     static std::size_t payload_bytes(const MeshSetup& setup);
-    // Returns the bytes of a rank's mesh outside of the arena, after the first compute(). cells_x: number of cells
-    // along x. slots: of the rank's home atoms, which fill one cell; on a mesh rank those of the received atoms.
+    // Returns the bytes of a rank's mesh outside of the arena, after the first compute(). cells_x: number of cells along x.
+    // slots: number of slots of the rank's home atoms, which fill one cell; on a mesh rank of the received atoms.
     static std::size_t bytes(const MeshSetup& setup, int rank, int cells_x, std::size_t slots, int threads);
 
 private:

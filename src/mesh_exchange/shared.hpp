@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The method shared: a rank's planes are those that its home and halo atoms reach, so charges need no message. Forces on
-// halo atoms return with all others. If an atom is too far out of its cell, all ranks do that step as `bricks` does: the
-// exchange of spectra tells them before any is used. They also do so if MeshWeights::rest adds forces, on home atoms only.
+// The method shared: a rank's planes are those that its home and halo atoms reach, so charges need no message. Forces on halo
+// atoms return with all others. If an atom is too far out of its cell, all ranks do that step as `bricks` does: each message with
+// a spectrum has a flag for this. They also do so if MeshWeights::rest adds forces, on home atoms only.
 #pragma once
 
 #include "mesh_exchange/bricks.hpp"

@@ -36,7 +36,7 @@ private:
     MeshCut cut_;
     int rank_;
     // Planes are counted backwards from this rank's last plane: first its own, then those of the rank behind, and so on.
-    std::vector<std::int32_t> reaches_back_; // for each home cluster: the number of such planes whose owners have the cluster
+    std::vector<std::int32_t> reaches_back_; // for each home cluster: number of planes whose owners have it
 };
 
 } // namespace parhelion

@@ -2,7 +2,8 @@
 // Estimates how much a coupling interval h adds to the fluctuations of a thermostat's kinetic energy or a barostat's volume: the
 // relative error of the variance, to leading order. It is the sum of two errors.
 //
-// The first is the error of the period. It comes from the finite steps of the coupling's own motion.
+// The first is the error of the period. It comes from the finite steps of the coupling's own motion. x is the deviation of
+// kinetic energy or volume from its mean, x' its value after a step.
 //   v-rescale: 0. The kinetic energy is drawn from its distribution, whatever the interval.
 //   Berendsen: h / (2 tau). x' = x (1 - h/tau) + noise has the variance of dx = -x dt/tau + noise times 1 / (1 - h/(2 tau)).
 // C-rescale: G h / (2 tau), because a part of the pressure responds to a scaling at once.
@@ -13,9 +14,10 @@
 // G is the instantaneous stiffness of the box over that of the given compressibility: 5/3 for an ideal gas. This value holds for
 // edges that scale together, the fastest motion. For n joined edges it is (n + 2) / 3, so the bound holds for every edge.
 //
-// The second is the error of the lag. It affects Nose-Hoover and Parrinello-Rahman, which see K or P only before a scaling.
-// Let K or P decorrelate in a time s. Its noise enters in full at each coupling. Friction is the response to earlier scalings,
-// decayed after h, 2 h, ... Noise over friction is then too large by 1 + h / (2 s - h), for any tau (decision 0033).
+// The second is the error of the lag. It affects Nose-Hoover and Parrinello-Rahman, which see the kinetic energy K or the
+// pressure P only before a scaling. Let K or P decorrelate in a time s. Its noise enters in full at each coupling. Friction is
+// the response to earlier scalings, decayed after h, 2 h, ... Noise over friction is then too large by 1 + h / (2 s - h), for any
+// tau (decision 0033).
 #pragma once
 
 #include "base/units.hpp"

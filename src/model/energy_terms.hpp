@@ -113,7 +113,8 @@ struct EnergyVirial
     }
 };
 
-// The same energies and virial as sums of one thread. If policy N asks for it, sums do not depend on the order of their terms.
+// Energies by term and virial, like EnergyVirial, as the sums of one thread. If policy N asks for it, sums do not depend on the
+// order of their terms.
 template <class N>
 struct EnergySums
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimates the error of PME's forces, root mean square over atoms: that of the mesh, and that of pairs beyond the cut-off. Both
-// are given without their common factor f sum(q^2) / sqrt(N V), so that they do not depend on the charges.
+// lack the common factor f sum(q^2) / sqrt(N V), with Coulomb's constant f, N atoms and volume V, so charges do not matter.
 //
 // The mesh: Deserno and Holm, J. Chem. Phys. 109, 7694 (1998), eq. 31 with the leading term of the sum there, whose coefficient
 // is 48 zeta(2 p) (2 p - 1)!! / ((2 p + 1) (2 pi)^(2 p)) for order p (1/588, 1/4320, 1/23232 ... in their table). The pairs:

@@ -12,7 +12,7 @@ struct Minimiser
 {
     Integrator integrator;
     const char* word; // the value of the option `integrator`
-    const char* name; // for texts that people read
+    const char* name; // name in texts for people
 };
 inline constexpr Minimiser minimisers[] = {{Integrator::SteepestDescent, "steep", "steepest descent"},
                                            {Integrator::ConjugateGradients, "cg", "conjugate gradients"},

@@ -39,7 +39,7 @@ enum class LjModifier : std::uint8_t
 enum class LjMeshRule : std::uint8_t
 {
     Geometric,        // sqrt(c6_ii c6_jj)
-    LorentzBerthelot, // by the mean of sigma and the geometric mean of epsilon
+    LorentzBerthelot, // from the mean of sigma and the geometric mean of epsilon
 };
 enum class CoulombKind : std::uint8_t
 {
@@ -52,7 +52,7 @@ enum class DispersionCorrection : std::uint8_t
     None,
     Energy,
     EnergyPressure,
-    AllEnergy, // of the repulsion, too
+    AllEnergy, // corrects for the repulsion, too
     AllEnergyPressure
 };
 enum class Thermostat : std::uint8_t

@@ -53,7 +53,7 @@ PARHELION_HD inline void spread_fixed_angle(const double* p, const Vec3<double>*
     const Vec3<double> u = inverse * d[0];
     const double along_u = dot(w, u);
     const Vec3<double> on_n = force_on_direction(p[1], w - along_u * u, f);
-    const Vec3<double> on_u = p[0] * f - along_u * on_n; // n = w - u (u w); the part for its second u follows below
+    const Vec3<double> on_u = p[0] * f - along_u * on_n; // n = w - u (u w): this is for its last u; the next lines add the first
     on[1] = across(on_n, u);
     on[0] = inverse * across(on_u - dot(u, on_n) * w, u) - on[1];
 }

@@ -87,7 +87,7 @@ bool is_tied_to_image(const Topology& topology, const MoleculeBlock& block, cons
     const double shortest_edge = box.least_height();
     if (tree.closing.empty() || stretched * length < shortest_edge) { return false; }
 
-    std::vector<Vec3<double>> place(atoms); // relative to the atom at which the walk began
+    std::vector<Vec3<double>> place(atoms); // places of the atoms, relative to the first atom of the walk
     for (std::int64_t copy = 0; copy < block.count; ++copy)
     {
         const std::size_t first = static_cast<std::size_t>(block.first_atom) + static_cast<std::size_t>(copy) * atoms;

@@ -35,8 +35,8 @@ struct ConstantTerms
 //
 // A term is considered if it has sites, none of kind Mean, if all these sites have the same constructing
 // atoms, and if its other atoms are among those constructing atoms. It is removed in these cases:
-//   - A dihedral: only sites with as many constructing atoms as the first one count. GROMACS thereby removes some
-//     dihedrals that do change, as H-C-C-H of a CH beside a CH2. Force fields are used with this behaviour.
+//   - A dihedral: always. Of its sites, only those with as many constructing atoms as the first are considered. GROMACS thereby
+//     removes some dihedrals that do change, as H-C-C-H of a CH beside a CH2. Force fields are used with this behaviour.
 //   - A bond or constraint: if it joins a site and its first constructing atom at a fixed distance. For a constraint, a
 // site out of the plane of three counts as well. It is also removed among sites of fixed distance and the first two atoms.
 //   - An angle: if its atoms are among sites of fixed angle and the first two constructing atoms.

@@ -209,7 +209,7 @@ PotentialAtCutoff lennard_jones_at_cutoff(const Topology& topology, const RunPar
     }
     return lj;
 }
-// Returns the sums of absolute values over all pairs of one atom of a and one atom of b.
+// Returns the sums of absolute values over all pairs of an atom of a and an atom of b.
 PotentialAtCutoff potential_at_cutoff(const Topology& topology, const RunParameters& run,
                                       const PotentialAtCutoff& of_unit_charges, const Movers& a, const Movers& b)
 {
@@ -302,7 +302,7 @@ std::optional<double> cutoff_for(const ErrorEstimate& error, int interval, doubl
     return high;
 }
 
-// Returns the time of a step with these lists, in units of computing the forces of a list to 1 nm.
+// Returns the time of a step with these lists, in the units of ListCosts.
 double cost(const ListPlan& plan, const ListCosts& costs)
 {
     const auto length = [&](double cutoff) { return std::pow((cutoff + costs.margin) / (1 + costs.margin), 3); };

@@ -26,7 +26,8 @@ struct ListPlan
     double pruned_cutoff = 0; // cutoff of the pruned list, nm
 };
 
-// The costs of lists, in units of computing the forces of a list to 1 nm. Measured in bench/pairs and bench/gpu/lists.
+// The costs of lists, in units of the time in which forces are computed with a list that reaches 1 nm. Measured in bench/pairs
+// and bench/gpu/lists.
 struct ListCosts
 {
     double margin; // nm: a list of atom blocks is as long as a list of atoms with a cutoff larger by this

@@ -29,8 +29,8 @@ struct Heat
     double energy = 0, squares = 0, atoms = 0, degrees_of_freedom = 0;
 
     double temperature() const { return 2 * energy / (std::max(1.0, degrees_of_freedom) * units::boltzmann); }
-    // Returns the mean temperature of atoms, weighted by kinetic energy, if it is sure. A few hot atoms among many cold dominate
-    // it. An atom with f degrees of freedom has <e^2> / <e> = (f + 2) / 2 kT. Chance varies it as if f were 1.8 times less.
+    // Returns sure_temperature() of the mean over atoms, weighted by kinetic energy, which a few hot among many cold atoms
+    // dominate. An atom with f degrees of freedom has <e^2> / <e> = (f + 2) / 2 kT. Chance varies it as if f were 1.8 times less.
     double sure_hot_temperature() const
     {
         if (!(energy > 0)) { return 0; }

@@ -20,7 +20,7 @@ namespace parhelion {
 struct ListConditions
 {
     double temperature = 0;       // K, of the hottest group of atoms
-    std::vector<double> crowding; // for each pair of classes (pairs/crowding.hpp), relative to an even box at the start; >= 1
+    std::vector<double> crowding; // by pair of classes (pairs/crowding.hpp), relative to an even box at the start; >= 1
 
     bool operator==(const ListConditions&) const = default;
 };

@@ -21,7 +21,7 @@ inline constexpr bool lists_miss_nothing = std::is_integral_v<typename N::ForceS
 template <class N>
 struct ListedPositions
 {
-    ClusterArray<typename N::Fixed> x; // by slot, of home atoms
+    ClusterArray<typename N::Fixed> x; // positions of home atoms, by slot
     Box<double> box;                   // the box at that time, nm
 
     void keep(const ParticleState<N>& state);

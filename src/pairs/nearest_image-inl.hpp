@@ -30,7 +30,8 @@ HWY_INLINE void lean(D d, const Vec3<hn::TFromD<D>>& shear, hn::Vec<D> (&differe
     difference[1] = hn::MulAdd(hn::Set(d, shear.z), difference[2], difference[1]);
 }
 
-// Like lean(), but for the nearest image. edge: Box::diagonal(), nm. Precondition: this image is nearer than all box heights.
+// Does what lean() does, but gives the difference to the nearest image. edge: Box::diagonal(), nm. Precondition: this image is
+// nearer than all box heights.
 template <class D>
 HWY_INLINE void take_nearest(D d, const Vec3<hn::TFromD<D>>& edge, const Vec3<hn::TFromD<D>>& shear, hn::Vec<D> (&difference)[3])
 {

@@ -142,7 +142,8 @@ ClusterGrid make_grid(CpuQueue& queue, const std::uint32_t* x, std::size_t clust
     return grid;
 }
 
-// The rows of exclusions for one block's atoms. Consecutive look-ups use it again: neighbours are mostly of one block.
+// The rows of exclusions for one block's atoms. Look-ups that follow each other reuse it, since neighbouring atoms are mostly of
+// one block.
 struct BlockRows
 {
     std::int32_t first_atom, end_atom, molecule_size, first_row;

@@ -67,8 +67,8 @@ struct Scratch
     };
     std::vector<Masks> masks;             // masks of the clusters that share exclusions with cluster i
     std::vector<std::int32_t> mask_index; // for each cluster: index into masks, or -1
-    std::vector<std::int32_t> first;      // by column: begin of the previous cluster's range, near which this one's begins
-    std::vector<float> gap2[2];           // in x and y: squared distances of the columns within reach, nm^2
+    std::vector<std::int32_t> first; // for each column: where the previous cluster's range began, near which the next one begins
+    std::vector<float> gap2[2];      // in x and y: squared distances of the columns within reach, nm^2
     AlignedVector<std::int32_t> candidates;
     AlignedVector<PairEntry> masked[2], plain[2];
     struct Partial
@@ -76,7 +76,7 @@ struct Scratch
         PairEntry entry;
         std::uint32_t exists;
     };
-    std::vector<Partial> partial[2]; // for each half of i: clusters whose pairs belong to different ranks
+    std::vector<Partial> partial[2]; // for each half of cluster i: clusters of which only some pairs belong to this rank
     std::size_t plain_count[2] = {};
 };
 

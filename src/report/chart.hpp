@@ -13,14 +13,14 @@ namespace parhelion {
 
 struct Curve
 {
-    std::span<const double> times, values; // ps, or what the labels say; of one length
+    std::span<const double> times, values; // times are in ps unless the labels say otherwise; same length
     double mean = 0;                       // mean of the values, drawn as a line; NaN: no line
 };
 
 struct ChartLabels
 {
     std::string title, unit; // plain text, not markup
-    std::string along = "";  // what the values are over; empty: time in ps
+    std::string along = "";  // label of the horizontal axis; empty: time in ps
 };
 
 // Returns the points that a chart shows: the smallest and the largest value of each of at most `columns` parts of the series,

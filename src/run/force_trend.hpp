@@ -18,7 +18,7 @@ public:
     // tolerance: kJ/mol/nm.
     explicit ForceTrend(double tolerance) : tolerance_(tolerance) {}
 
-    // Is told of the points of a minimisation, in the order of their steps. largest_force: kJ/mol/nm.
+    // Adds a point of a minimisation. Points must come in the order of their steps. largest_force: kJ/mol/nm.
     void add(std::int64_t step, double largest_force);
     // Returns the number of steps from the latest point on; nothing if the force has not fallen in the second half of the steps.
     std::optional<double> steps_left() const;

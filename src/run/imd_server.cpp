@@ -21,11 +21,11 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::size_t most_frames = 4;                      // maximum number of frames that are queued or in flight
-constexpr auto longest_greeting = std::chrono::seconds(5);  // until a client sends Go
-constexpr auto longest_farewell = std::chrono::seconds(5);  // to send queued packets after the run has ended
-constexpr auto patient_farewell = std::chrono::seconds(60); // the same if ImdOptions::waits is set and the run was not stopped
-constexpr auto longest_goodbye = std::chrono::seconds(1);   // until the client closes the connection as well
+constexpr std::size_t most_frames = 4;                     // maximum number of frames that are queued or in flight
+constexpr auto longest_greeting = std::chrono::seconds(5); // limit of the time until a client sends Go
+constexpr auto longest_farewell = std::chrono::seconds(5); // limit of the time for sending queued packets after the run has ended
+constexpr auto patient_farewell = std::chrono::seconds(60); // this limit if ImdOptions::waits is set and the run was not stopped
+constexpr auto longest_goodbye = std::chrono::seconds(1);   // limit of the time until the client closes the connection, too
 constexpr auto look_again = std::chrono::milliseconds(100); // interval at which a waiting run checks `stop`
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
@@ -144,7 +144,7 @@ void ImdServer::talk()
 
 void ImdServer::await_events()
 {
-    constexpr int longest_ms = 200; // so that deadlines are checked this often
+    constexpr int longest_ms = 200; // longest sleep, so that deadlines are checked in time
     std::vector<pollfd> events = {{wake_.get(), POLLIN, 0}};
     for (const FileDescriptor& listener : listeners_) { events.push_back({listener.get(), POLLIN, 0}); }
     if (client_)

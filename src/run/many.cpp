@@ -27,7 +27,7 @@ namespace {
 
 constexpr int no_gpu = -1;
 
-// A run and where it goes on, from when it leaves the desk until it has ended or is put back.
+// A run and the place that executes it, from when it leaves the desk until it has ended or is put back.
 struct Turn
 {
     std::size_t run, place;
@@ -50,7 +50,7 @@ public:
     std::optional<Turn> next()
     {
         std::unique_lock lock(mutex_);
-        // After a stop, runs that go on end soon, and this thread wakes.
+        // After a stop, the runs in progress end soon, and the end of a run wakes this thread.
         changed_.wait(lock, [&] { return stop_ || waiting_.empty() || emptiest().has_room(); });
         if (stop_ || waiting_.empty()) { return std::nullopt; }
         Place& place = emptiest();
@@ -88,7 +88,7 @@ private:
     struct Place
     {
         int gpu;
-        std::set<std::size_t> runs; // those that go on here
+        std::set<std::size_t> runs; // runs that this place is executing
         std::size_t most = std::numeric_limits<std::size_t>::max();
 
         bool has_room() const { return runs.size() < most; }
@@ -129,7 +129,7 @@ RunRequest placed(RunRequest run, const CoresOfRuns& shares, int gpu)
     if (placement.threads == 0) { placement.threads = std::max(1, shares.threads / std::max(1, placement.ranks_asked_for())); }
     if (gpu != no_gpu) { placement.gpu = gpu; }
     placement.gpus = std::min(placement.gpus, 1);
-    run.length.hours.reset(); // the deadline of all runs
+    run.length.hours.reset(); // one deadline for all runs replaces it
     return run;
 }
 

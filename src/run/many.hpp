@@ -23,7 +23,7 @@ namespace parhelion {
 
 struct ManyRequest
 {
-    std::vector<RunRequest> runs; // placement.gpus of the first: GPUs among which runs are dealt, 0: all. Each run has one GPU
+    std::vector<RunRequest> runs; // first run's placement.gpus: number of GPUs to use, 0: all. Each run has one GPU
     int at_once = 0;              // runs at a time, at most; 0: on GPUs all that fit, on CPUs as many as there are cores for
 };
 
@@ -39,26 +39,28 @@ enum class ManyEnd : std::uint8_t
 struct ManyOutcome
 {
     ManyEnd end = ManyEnd::NotBegun;
-    RunResult result;                   // of runs that are done or stopped
-    std::exception_ptr error = nullptr; // of a run that failed
+    RunResult result;                   // set for runs that are done or stopped
+    std::exception_ptr error = nullptr; // set for a run that failed
 };
 
-// Is told of many runs. Calls that concern one run come one at a time; those of several runs come from several threads.
+// Receives the events of many runs. Calls that concern one run come one at a time; those of several runs come from several
+// threads.
 class ManyObserver
 {
 public:
     virtual ~ManyObserver() = default;
     // Returns the observer of a run. It must last as long as this object.
     virtual RunObserver& of(std::size_t run) = 0;
-    // A run begins its turn, on this GPU; -1: on CPUs.
+    // Called when a run begins its turn on this GPU; -1: on CPUs.
     virtual void starts(std::size_t /*run*/, int /*gpu*/) {}
-    // A run goes back to wait for its turn. `why` is a sentence.
+    // Called when a run goes back to wait for its turn. `why` is a sentence.
     virtual void waits(std::size_t /*run*/, const std::string& /*why*/) {}
     virtual void ended(std::size_t /*run*/, const ManyOutcome&) {}
 };
 
-// Makes the runs and returns how each ended, in the order of the requests. Raising `stop` ends all runs that go on, as it ends
-// one, and begins no more. The error of a run ends this run alone. RunLength::hours of the first run counts from this call.
+// Makes the runs and returns how each ended, in the order of the requests. Raising `stop` ends all runs in progress, as it ends a
+// single run, and no other run begins. The error of a run ends this run alone. RunLength::hours of the first run counts from this
+// call.
 //
 // Numerics, placement and connection must be the same in all requests. Precondition: there is a run.
 // Throws InputError E010 if the placement does not suit many runs, E221 if two runs would write the same files, and the errors
@@ -73,7 +75,7 @@ RunRequest in_folder(RunRequest request, const std::filesystem::path& folder);
 struct CoresOfRuns
 {
     int at_once = 1, threads = 1;        // runs at a time; threads of each of them
-    std::vector<std::vector<int>> cores; // those of each run at a time; empty if the system does not tell them
+    std::vector<std::vector<int>> cores; // cores of each run at a time; empty if the system does not tell them
 };
 // `allowed`: the cores of this process. `worth`: their limit of processor time (cgroup), in cores. `at_once` and `threads` as
 // above, 0: to be chosen. No two runs share a core, unless at_once is more than there are cores.

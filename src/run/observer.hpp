@@ -34,7 +34,7 @@ struct RunBegin
 
 struct RunProgress
 {
-    std::int64_t steps_done = 0, steps_total = 0; // counted as in RunBegin
+    std::int64_t steps_done = 0, steps_total = 0; // steps done and in all, counted as in RunBegin
     ProgressValues values;
 };
 
@@ -44,7 +44,7 @@ struct RunEnergies
     std::int64_t step = 0;
     double time = 0;                    // ps
     std::span<const std::string> names; // GROMACS' names of the terms (run/energy_table.hpp)
-    std::span<const double> values;     // in the order of names, each in the unit that unit_of_term() returns
+    std::span<const double> values; // values of the terms in the order of `names`, each in the unit that unit_of_term() returns
 };
 
 // The outcome of a run.
@@ -81,7 +81,8 @@ public:
     virtual void begins(const RunBegin&) {}
     // Called at each rebuild of the pair list, many times a second, and after the last step.
     virtual void progress(const RunProgress&) {}
-    // A frame that is written, or one of RunOutputs::stream_every. Arrays that nobody needs in this step are empty.
+    // Called with each frame that is written or that RunOutputs::stream_every asks for. Arrays that nobody needs in this step are
+    // empty.
     virtual void frame(const Frame&) {}
     virtual void energies(const RunEnergies&) {}
     // Called when no more steps will be taken, whatever the outcome of the run.

@@ -52,7 +52,7 @@ void emulate_nodes(const RunRequest& request, SimulationOptions& engine)
     {
         engine.halo = HaloMethod::StagedFused; // the only method that works between nodes
         const int processes = request.placement.processes, gpus_of_process = (engine.gpus + processes - 1) / processes;
-        engine.proxies = std::max(1, gpus_of_process) + 1; // and one for the HostWatch
+        engine.proxies = std::max(1, gpus_of_process) + 1; // one more core, for the HostWatch
         return;
     }
     engine.device = Device::Cpu;

@@ -31,7 +31,7 @@ struct ProgressValues
 {
     std::optional<double> temperature, pressure, density; // K, bar, kg/m^3
     std::optional<double> potential, largest_force;       // set in a minimisation: kJ/mol, kJ/mol/nm
-    std::optional<double> steps_to_tolerance = {};        // likewise, at the present rate (run/force_trend.hpp)
+    std::optional<double> steps_to_tolerance = {};        // until largest_force is small enough (run/force_trend.hpp)
 };
 
 // Returns, for example, "41 s", "15 min", "2 min 05 s", "6 h 27 min", "1 d 00 h".

@@ -35,10 +35,10 @@ struct RunReport
     // Values of load balancing: imbalances before the first move of borders and at the end (excess of the slowest rank's work
     // over the mean, as a fraction of the mean), and the number of moves. Empty if no time of ranks was measured.
     NamedList<double> load_balance;
-    std::string borders = "equal"; // of cells, in box edges: "z 0.21 0.4"
+    std::string borders = "equal"; // borders of cells, in box edges: "z 0.21 0.4"
     NamedList<double> pairlist;
     NamedList<double> phases;   // us per step
-    NamedList<Spread> energies; // by term, in the unit of the term
+    NamedList<Spread> energies; // averages by term, each in the unit of the term
     double conserved_drift_kT_per_ns_per_atom = 0, conserved_drift_error_kT_per_ns_per_atom = 0;
     NamedList<std::string> version;
 };

@@ -32,7 +32,7 @@ namespace parhelion {
 // A configuration and its energies, in the order and the units of Session::energy_names().
 struct Look
 {
-    Frame frame; // it has forces only if they were asked for
+    Frame frame; // the configuration; it has forces only if they were asked for
     std::vector<double> energies;
     Mat3<double> virial{};              // virial of the forces alone, kJ/mol
     std::vector<std::string> remarks{}; // remarks on the validity of the values

@@ -23,8 +23,8 @@ namespace {
 // Checkpoints are moved first. A run that is killed while it moves files then leaves none that would continue wrong files.
 constexpr const char* other_endings[] = {".prev.cpt", ".cpt", ".xtc", ".trr", ".edr", ".gro", ".last-good.gro", ".report.json"};
 
-// The names of the files that a run leaves or may leave, but log and status. A .rst7 is the start of many a run, and only touched
-// by one that writes it, as is a .h5md.
+// The names of files that a run may write, except log and status. Only a run that writes a .rst7 or .h5md replaces one, since
+// such a file may be an input.
 std::vector<std::string> other_outputs(const RunOutputs& files)
 {
     std::vector<std::string> names;
@@ -34,7 +34,7 @@ std::vector<std::string> other_outputs(const RunOutputs& files)
     return names;
 }
 
-// Throws if an output would replace a file of the input.
+// Throws an error if an output would replace a file of the input.
 void protect_files(const RunInput& input, const RunOutputs& files)
 {
     std::vector<std::filesystem::path> outputs = {files.prefix + log_ending, files.prefix + status_ending};

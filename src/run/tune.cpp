@@ -59,7 +59,8 @@ std::vector<Way> numbers_of_gpus(const Way& best, const PlanSummary& plan, int g
     return ways;
 }
 
-// Returns grids of as many cells as the plan's. Of grids that differ in the order of axes alone, only the one with x >= y >= z.
+// Returns grids of as many cells as the plan's. If grids differ only in the order of their axes, only the one with x >= y >= z is
+// returned.
 std::vector<Way> grids(const Way& best, const PlanSummary& plan)
 {
     std::array<int, 3> planned = plan.grid;

@@ -2,7 +2,7 @@
 // Finds the fastest way of running an input on this machine. Ways are measured one after another, in one process, without files,
 // until the time is over. The stages vary, in this order: threads and ranks (on CPUs) or the number of GPUs, the grid, the halo
 // method, the method by which ranks share PME's mesh, and the list interval. Each stage varies the fastest way found so far.
-// The order of the ways depends on nothing else.
+// Nothing else determines the order of the ways.
 //
 // Way A is called faster than way B only if every window of A is faster than every window of B, and if the median gains more than
 // the spread of either. At the end the fastest way and the default are measured once more, and the same must hold for all

@@ -42,7 +42,7 @@ public:
         unit_ = unit * edges;
         for (int d = 0; d < 3; ++d) { inverse_diagonal_[d] = 1.0 / edges.diagonal()[d]; }
         sure2_ = std::numeric_limits<double>::infinity();
-        if (!edges.is_rectangular()) // a branch, as kernels that move atoms have no time for the roots and divisions of heights
+        if (!edges.is_rectangular()) // a branch saves kernels that move atoms the roots and divisions of heights
         {
             const double least_height = edges.least_height();
             sure2_ = 0.25 * least_height * least_height;

@@ -19,8 +19,8 @@ using Ns = std::int64_t;
 // The launches of a timeline that are compared with those of another.
 struct Ends
 {
-    std::map<std::int64_t, Ns> begins;                                     // by step: when its first kernel begins
-    std::map<std::tuple<std::int64_t, std::size_t, int>, Ns> of_exchanges; // by step, name and ordinal in the step
+    std::map<std::int64_t, Ns> begins;                                     // for each step: when its first kernel begins
+    std::map<std::tuple<std::int64_t, std::size_t, int>, Ns> of_exchanges; // ends of exchanges by step, name, number in the step
 };
 
 // Returns true for phases with kernels that wait for other GPUs. The update may exchange the halo (halo/gpu/direct.cuh).

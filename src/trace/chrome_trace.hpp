@@ -3,8 +3,8 @@
 // timeline becomes a process, a track a thread, and a span a complete event with its step as argument. Cost: 90 bytes a span.
 //
 // An event is a line, and the events that name processes and tracks come before their spans: analysis/trace.hpp reads the file
-// so. What a timeline knows of its atoms and peers is in the arguments of its process' name, as "atoms": 1500, "peers": [1, 3];
-// viewers pass over it, and a reader must not need it.
+// so. A timeline's atoms and peers, if known, are arguments of the event that names its process: "atoms": 1500, "peers": [1, 3].
+// Viewers ignore them, and a reader must do without.
 #pragma once
 
 #include "trace/timeline.hpp"

@@ -24,7 +24,7 @@ struct StepExtents
     Extent all, halo, update;
     std::vector<KernelSpan> pairs; // ordered as launched
 
-    // Adds launches of the first pair kernel. In steps with energies this phase has other kernels, too, which compute no pairs.
+    // Adds launches of the first pair kernel. In steps with energies the phase also has kernels that compute no pairs.
     void add_pairs(const KernelSpan& span)
     {
         if (pairs.empty() || span.kernel == pairs.front().kernel) { pairs.push_back(span); }

@@ -47,7 +47,7 @@ inline constexpr std::array<std::pair<std::string_view, double StepWork::*>, 7> 
 // Returns the work of one GPU. If there is a halo, the second half of a step's launches of the pair kernel is
 // local work, otherwise all these launches are. All values are zero if the records have no two consecutive steps.
 StepWork step_work(std::span<const NamedKernel> kernels, std::span<const BlockRecord> records);
-// The same of launches, in their order.
+// Does the same for launches, in their order.
 StepWork step_work_of_launches(std::span<const NamedKernel> kernels, std::span<const KernelSpan> launches);
 
 } // namespace parhelion

@@ -207,7 +207,7 @@ void Acceptor::let_in(int listener)
         if (!has_come) { continue; }
         const auto now = std::chrono::steady_clock::now();
         const Challenge challenge{{.wire = wire_}, make_nonce()};
-        if (!send_all(accepted.socket.get(), bytes_of(challenge), now)) { continue; } // does not wait: a new queue is empty
+        if (!send_all(accepted.socket.get(), bytes_of(challenge), now)) { continue; } // needs no wait: the send queue is empty
         visitors_.push_back({std::move(accepted.socket), challenge.nonce, now + longest_greeting, std::move(accepted.host)});
     }
 }

@@ -7,9 +7,9 @@
 //   accepting    verdict: welcome or the reason for a refusal, and its signature of all that
 //
 // The secret that signs is never sent. A signature is valid for one connection only, and neither side can return the other's. A
-// process in between that passes on bytes without knowing the secret is detected by the ends, which differ on its two
-// connections. Secret, nonces and ends determine the keys that authenticate all packets (comm/bootstraps/seal.hpp), so no process
-// can take the connection over. A process that greets wrongly, or not within seconds, is turned away and delays no other.
+// process in between that passes on bytes without the secret is detected, since its two connections have different ends. Secret,
+// nonces and ends determine the keys that authenticate all packets (comm/bootstraps/seal.hpp), so no process can take the
+// connection over. A process that greets wrongly, or not within seconds, is turned away and delays no other.
 #pragma once
 
 #include "comm/bootstraps/secret.hpp"
@@ -68,8 +68,8 @@ public:
     // Continues the greetings of visitors, without waiting. Returns the next process that has greeted and is not refused.
     // Throws CommError if a process of the run was connected through another process that passes on its messages.
     std::optional<Guest> accept(const WhyNot& why_not);
-    // Returns why accept() could not let anybody in the last time, though somebody has called: a sentence for the end of another
-    // one, or nothing.
+    // Returns a sentence with the reason why the last accept() could not accept a waiting connection, to append to another text.
+    // Returns an empty text if there was no such error.
     std::string trouble() const;
 
 private:

@@ -27,7 +27,7 @@ public:
     std::string loss() const;
 
 private:
-    std::mutex listener_mutex_; // guards the listener, its calls, and the order of what it is told
+    std::mutex listener_mutex_; // guards the listener and its calls, which thus keep the order of the notices
     std::optional<Bootstrap::Listener> listener_;
     std::vector<Notice> notices_; // notices that came before the first listener
     mutable std::mutex mutex_;    // guards the members below; may be locked while listener_mutex_ is

@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The longest silence of a visitor, since other visitors wait at the door meanwhile.
+// The longest time for which a connected process may stay silent. The limit is short, since others wait meanwhile.
 constexpr std::chrono::seconds longest_visit = 1s;
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
@@ -181,7 +181,7 @@ void HostMemory::answer()
         if (::poll(watched, std::size(watched), -1) < 0) { continue; } // the call was interrupted by a signal
         if (watched[1].revents != 0) { return; }
         const FileDescriptor visitor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-        if (visitor.get() < 0) // no descriptor is left, for instance: the visitor waits, and so does this thread
+        if (visitor.get() < 0) // for instance no descriptor is free: the visitor and this thread wait
         {
             ::poll(watched + 1, 1, 50);
             continue;
@@ -200,7 +200,7 @@ void HostMemory::serve(int visitor)
     {
         asked = receive_packet(visitor);
     }
-    catch (const ContractError&) // the packet is none of this library
+    catch (const ContractError&) // the packet does not come from this library
     {
         return;
     }

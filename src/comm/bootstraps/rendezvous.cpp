@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace rendezvous_parts;
 
-constexpr std::chrono::seconds until_stuck = 4s; // how long after a failure processes that are stuck are ended
+constexpr std::chrono::seconds until_stuck = 4s; // time after a failure at which a process that is stuck is ended
 
 // Returns the time between two heartbeats. A process counts as lost after longest_silence(), which is less than the deadline.
 std::chrono::nanoseconds beat(std::chrono::nanoseconds deadline)
@@ -40,7 +40,8 @@ void Rendezvous::leave()
     {
         const std::scoped_lock lock(mutex_);
         is_leaving_ = have_returned_ = true;
-        // Another rank may only now begin to wait for this process. That rank's own error tells more than this farewell.
+        // Stays for a whole deadline, since another rank may only now begin to wait for this one. The error of its wait tells
+        // more.
         const auto whole_wait = std::chrono::duration_cast<Clock::duration>(options_.deadline) + grace;
         leaving_until_ = Clock::now() + (failure_ ? grace : whole_wait);
         if (!is_host()) { send({.says = ProcessSays::Done}); }
@@ -49,7 +50,7 @@ void Rendezvous::leave()
     thread_.join();
 }
 
-// --- what a world asks for
+// --- the calls of a world
 
 void Rendezvous::put(const std::string& key, Bytes value)
 {
@@ -298,7 +299,7 @@ void Rendezvous::end(const ProcessPacket& failure)
     heard_.loss(failure.text);
 }
 
-// A process that rank 0 has told of the failure lets rank 0 report first, since some launchers then end all other processes.
+// If rank 0 has sent the failure, this process lets rank 0 report first: once a process ends, some launchers end the others.
 void Rendezvous::end_if_stuck()
 {
     std::unique_lock lock(mutex_);

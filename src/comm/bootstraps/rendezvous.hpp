@@ -125,10 +125,10 @@ private:
     std::map<std::string, std::unique_ptr<Pages>> pages_; // pages of ranks, if memory is not shared
     std::unique_ptr<HostMemory> host_memory_;             // memory shared with processes of this host, or null
     FileDescriptor wake_;                                 // readable when the rendezvous' thread has work
-    std::string own_host_; // without rank 0 here: the address by which this process reached it; constant once processes have met
+    std::string own_host_; // this host's address as rank 0 sees it, if rank 0 is elsewhere; constant once all have met
     std::mutex mutex_;     // guards the members below
     std::condition_variable changed_;
-    std::vector<Member> members_; // the other processes; without rank 0 here, only the process of rank 0
+    std::vector<Member> members_; // the other processes; if rank 0 is elsewhere, only the process of rank 0
     std::optional<ProcessPacket> failure_;
     TimePoint failed_at_{};      // valid if failure_ is set
     bool have_returned_ = false; // true: the ranks of this process have returned

@@ -55,7 +55,7 @@ Rendezvous::Rendezvous(const RendezvousOptions& options) : options_(options), wa
         {
             host_all();
         }
-        catch (...) // who has come hears why
+        catch (...) // the processes that have joined get the error
         {
             if (!members_.empty())
             {
@@ -162,7 +162,7 @@ void Rendezvous::host_all()
         {
             const std::string why = acceptor.trouble();
             const FailureKind kind = why.empty() ? FailureKind::Comm : FailureKind::System;
-            end({.says = ProcessSays::Failed, .failure = kind, .text = who_has_not_come(here) + why}); // unless one has failed
+            end({.says = ProcessSays::Failed, .failure = kind, .text = who_has_not_come(here) + why}); // ignored after a failure
             break;
         }
         std::vector<pollfd> watched;

@@ -14,7 +14,7 @@ namespace parhelion::rendezvous_parts {
 
 using Clock = std::chrono::steady_clock;
 
-// How long after a failure processes report or hear of it.
+// The time after a failure within which processes report the failure or are informed of it.
 inline constexpr std::chrono::seconds grace{2};
 
 // `first`: the first rank of a process.

@@ -56,8 +56,8 @@ public:
     Envelope envelope(int place, int tag) const;
     CollectiveOptions collective() const;
 
-    // Returns this rank in a group of some members, given by their places in this order, itself included. All of them call, in
-    // one order for equal groups. `what` distinguishes groups made by different calls. Throws PartitionedError.
+    // Returns this rank in a group of some members, given by their places in this order, itself included. All of them call,
+    // in the same order if they make several groups. `what` distinguishes groups of different calls. Throws PartitionedError.
     Rank& part(const std::vector<int>& places, const std::string& what);
     Rank& whole() { return *whole_; } // returns the rank among all ranks, of which all groups are made
     // Ends a group that was made of this rank or of one of its groups. Returns false if there is no such group.

@@ -107,7 +107,8 @@ class Patience
 public:
     PARHELION_HD explicit Patience(const Watch& watch) : watch_(watch) {}
 
-    // Pauses after a poll in vain. Reached: poll again. Expired: the deadline has passed, so poll once more, then call fail().
+    // Pauses after a poll that found no signal. Reached: poll again. Expired: the deadline has passed, so poll once more, then
+    // call fail().
     PARHELION_HD Verdict next()
     {
         if (is_look_due())

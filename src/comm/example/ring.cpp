@@ -22,7 +22,7 @@ int main()
         ReceiveChannel receive = comm.open_receive("ring", previous, options);
         for (int round = 0; round < rounds; ++round)
         {
-            comm.set_tag(round); // where we are, should a wait time out
+            comm.set_tag(round); // number that the error shows if a wait reaches its deadline
             std::memcpy(send.begin(sizeof values), values, sizeof values);
             send.publish(sizeof values); // the signal: the next rank may read
             const Message message = receive.wait();

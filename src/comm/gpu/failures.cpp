@@ -74,7 +74,8 @@ GpuFailures::GpuFailures(const GpuRankMap& ranks, GpuRankMemory& memory, const G
 }
 
 // If the ranks reach each other's memory, kernels of all ranks set one word that all hosts see. Otherwise each process has its
-// own word, and its kernels end no wait of another process, which would go on with missing data unnoticed.
+// own word, and its kernels end no waits of other processes: without the word there, a host would not notice the failure and
+// would go on with missing data.
 void GpuFailures::make_host_abort(Bootstrap* bootstrap)
 {
     const RankRange here = ranks_.here();
@@ -141,7 +142,7 @@ void GpuFailures::stop(std::exception_ptr why)
         }
         catch (const DeviceError&)
         {
-            // A kernel of this GPU has failed, which ended all waits on this GPU. The waits on the other GPUs go on.
+            // A kernel of this GPU has failed, which ended all waits on this GPU. The loop ends the waits on the other GPUs.
         }
     }
 }

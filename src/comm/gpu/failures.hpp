@@ -80,7 +80,7 @@ private:
     const std::function<void()> before_throw_;
     bool fail_together_ = true; // true: kernels of all processes end each other's waits; false: their hosts do, by stop()
     std::optional<PinnedPages> shared_abort_; // memory of host_abort_, if other processes set that word, too
-    PinnedBuffer<SignalSlot> own_abort_;      // memory of host_abort_ otherwise
+    PinnedBuffer<SignalSlot> own_abort_;      // memory of host_abort_ if shared_abort_ is empty
     SignalSlot* host_abort_ = nullptr;        // the host's abort word, set together with the ranks' abort words
     std::atomic<bool> has_given_up_ = false;
     mutable std::mutex loss_mutex_;

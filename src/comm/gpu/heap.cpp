@@ -59,7 +59,7 @@ void GpuHeap::find_domains(Bootstrap& bootstrap)
 {
     const std::byte* const probe = allocate(sizeof(std::uint64_t));
     int first = 0;
-    while (of_rank(probe, first) == nullptr) { ++first; } // ends at this rank at the latest, which reaches itself
+    while (of_rank(probe, first) == nullptr) { ++first; } // ends at this rank at the latest, since a rank reaches itself
     const auto key = [](int rank) { return fmt::format("domain of NVLink of rank {}", rank); };
     Bytes told(sizeof first);
     std::memcpy(told.data(), &first, sizeof first);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A symmetric heap of GPU memory made by a library such as NVSHMEM. It replaces arenas that processes pass to each other
 // (device/gpu/arena.hpp); kernels address both in the same way. Kernels of one *domain* of NVLink address each other's memory.
-// To another domain the library puts. It keeps the memory until the process ends, and a process must not end before all are
-// done with its memory. A plugin opens the library at run time (comm/plugins/heap.h), so the program does not need it.
+// The library sends puts to other domains. It keeps the memory until the process ends, and a process must not end while others
+// use its memory. A plugin opens the library at run time (comm/plugins/heap.h), so the program does not need it.
 #pragma once
 
 #include "comm/core/bootstrap.hpp"

@@ -6,9 +6,9 @@
 // its destination before the signal shows (rule M7). Kernels need no pointer to the destination, and the copy needs no
 // multiprocessor. If small messages wait together, the proxy queues all copies first, then all stores by one call.
 //
-// Messages to another virtual node (comm/transports/nic_emulation.hpp) are kept until they are due: the copy until the first
-// byte is due, the stores until the last byte is. A proxy that cannot queue or copy fast enough makes them late. To memory out
-// of reach, in another domain of NVLink, the library of a heap puts (comm/gpu/heap.hpp).
+// Messages to another virtual node (comm/transports/nic_emulation.hpp) are kept until they are due: the copy until the first byte
+// is due, the stores until the last byte is. A proxy that cannot queue or copy fast enough makes them late. The library of a heap
+// puts into memory out of reach, which is in another domain of NVLink (comm/gpu/heap.hpp).
 //
 // A *relay* serves kernels that do not know of rings: they store and signal as if they reached the destination. The relay is
 // memory of their own GPU for the data, and a word in host memory for the signal. The proxy polls the words of all relays in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets processes meet that another program has started. One of them makes an id: the address of the process of rank 0, and the
-// secret of the job. The program that has started them hands them the id (by MPI, a file, a pipe), and all join with the id.
+// Lets processes meet that another program has started. One of them makes an id: the address of the process of rank 0, and
+// the secret of the job. The program that has started them hands them the id (by MPI, a file, a pipe), and all join with the
+// id.
 #pragma once
 
 #include "comm/bootstraps/rendezvous.hpp"
@@ -34,7 +35,7 @@ struct JoinId
 // address if there is none. Throws JoinError, SystemError.
 JoinId make_join_id(const std::string& where);
 
-// Closes the door of an id that nobody has joined by: it is of no more use. Throws JoinError as join() does.
+// Stops listening for an id with which no process has joined; the id is then useless. Throws JoinError as join() does.
 void give_back(const JoinId& id);
 
 // Meets the other processes, which have one rank each; processes of one host share memory. Call it once per id. Throws

@@ -24,7 +24,7 @@ struct Launcher
     const char* job;                 // variable that replaces a port, so that runs of different jobs do not meet
 };
 
-// The first launcher whose `process` variable is set counts: first variables that users set, then launchers and what they start.
+// The first entry whose `process` variable is set is used. A program that another launcher may start comes before that one.
 constexpr Launcher launchers[] = {
     {"PARHELION_RANK", "PARHELION_RANK", "PARHELION_SIZE", nullptr, "PARHELION_HOST", nullptr, nullptr},
     {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", nullptr},

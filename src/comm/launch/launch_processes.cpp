@@ -128,7 +128,7 @@ void Launcher::be(RankRange ranks, int socket, pid_t launcher, const std::functi
     }
     std::fflush(nullptr);
     send_packet(socket, last, -1, Wait::Yes);
-    ::_exit(0); // without destructors, as the objects belong to the launcher
+    ::_exit(0); // skips destructors, as the objects belong to the launcher
 }
 
 void Launcher::start(const std::function<int(std::unique_ptr<Bootstrap>)>& body)

@@ -17,7 +17,7 @@ struct CallPeer
 
     ChannelPair channels;
     std::optional<Message> held{};   // a message that has arrived and is not completely read yet
-    std::size_t sent = 0, taken = 0; // bytes of the present round that are sent and taken so far
+    std::size_t sent = 0, taken = 0; // bytes of the present round (call_plan.hpp) that are sent and taken so far
     std::size_t header = 0;          // number of bytes of `held` before its data
     bool is_told = false;            // true once the first message of the call is sent
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of one member for a collective of one call: the terms that it tells all other members, and one or two rounds. In a
-// round a member sends a piece of memory, maybe of 0 bytes, to each other member, and stores or combines the pieces that it
-// receives. All calls of comm/partitioned/collective_calls.hpp make such plans; comm/partitioned/call_runner.hpp executes them.
+// A member's plan for a collective of one call: the terms (arguments) that it tells all other members, and one or two rounds.
+// In a round a member sends a piece of memory, maybe of 0 bytes, to each other member, and stores or combines the pieces that
+// it receives. All calls of comm/partitioned/collective_calls.hpp make such plans; comm/partitioned/call_runner.hpp executes
+// them.
 #pragma once
 
 #include "comm/partitioned/reduction.hpp"
@@ -70,7 +71,7 @@ struct Round
 struct CallPlan
 {
     CallTerms terms;
-    // If members have their own counts: elements that this member sends to each, then those that it takes from each. Else empty.
+    // If members have their own counts: numbers of elements that this member sends to each, then takes from each. Else empty.
     std::vector<std::uint64_t> counts;
     std::vector<Round> rounds;
 };

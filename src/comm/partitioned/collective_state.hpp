@@ -42,7 +42,7 @@ private:
         std::vector<Link> links;            // channels by the other member's place; unused for this rank and where no messages go
         std::atomic<Word> ready = 0;        // the last epoch for which the input was marked; stored with release, after the input
         std::atomic<Word> done = 0;         // the last epoch whose result is complete; stored with release, after the result
-        std::atomic<bool> is_taken = false; // set by a thread, which alone may then use the links and `step`
+        std::atomic<bool> is_taken = false; // true while a thread has the partition; only this thread uses the links and `step`
         std::size_t step = 0;
         std::vector<const std::byte*> terms; // addresses of the terms of the executing step; kept, so that no epoch allocates
         std::vector<std::byte*> outs;

@@ -55,7 +55,7 @@ void PartitionedEngine::introduce(RequestState& state)
     if (early.empty()) { return; }
     for (Early& said : early.mapped())
     {
-        // The parting is handled first: even if the partner's request asks for the same, it is of no more use.
+        // The letter that the partner's request is freed is handled first: its introduction, even if it matches, is then useless.
         if (said.parting) { state.hear(said.from, {Letter::Kind::Parted, here, bytes_of(*said.parting)}); }
         state.hear(said.from, {Letter::Kind::Made, here, std::move(said.introduction)});
     }
@@ -124,7 +124,8 @@ void PartitionedEngine::say_parted(int to, const RequestAddress& here, const Par
     post_.send(to, {Letter::Kind::Parted, {there + here.envelope.substr(word), here.number}, bytes_of(parting)});
 }
 
-// Bounds the number of remembered requests that others have made and freed, but this rank never made; late sides may check them.
+// Bounds the number of remembered requests that others have made and freed but this rank has not made. A request that this rank
+// makes later may be checked against them.
 void PartitionedEngine::forget_oldest_parted()
 {
     constexpr std::size_t most_kept = 1024;
@@ -252,7 +253,7 @@ void PartitionedEngine::reserve_call_peers()
 bool PartitionedEngine::is_lost(const FailureRecord& record) const
 {
     if (record.peer == rank_ || record.awaited == Awaited::Ready || !world_.has_left(record.peer)) { return false; }
-    // All that the lost peer has sent is here only if it stores into this memory itself, and posts letters itself. Otherwise
+    // All that the lost peer has sent is here only if the peer itself stores into this memory and posts letters. Otherwise
     // messages may still arrive, and the wait goes on until the deadline.
     const RankRange here = world_.here();
     const bool is_here = record.peer >= here.first && record.peer < here.first + here.count;

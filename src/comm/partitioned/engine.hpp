@@ -59,8 +59,9 @@ public:
     void introduce(RequestState& state);
     // Sends a letter of this kind and body from a request to one of its partners.
     void answer(const RequestState& state, int partner, Letter::Kind kind, Bytes body);
-    // Tells the partners of a freed request that it is freed. Once all partners have freed theirs, give_back returns what the
-    // request held. It is called again while it returns false, and never if nobody waits for something that is still in flight.
+    // Tells the partners of a freed request that it is freed. Once all partners have freed theirs, give_back
+    // returns what the request held. If it returns false, as something is in flight, advance() calls it
+    // again.
     using GiveBack = std::function<bool(const std::vector<Partner>& partners)>;
     void part(const RequestState& state, const Parting& parting, GiveBack give_back);
     // Forgets a request that is destroyed in the middle of an epoch. The slots and memory that it holds stay taken.
@@ -133,7 +134,7 @@ private:
     {
         Window slots, staging;
     };
-    std::map<int, CallPeer> call_peers_; // by rank; this and the next only for the thread with the turn
+    std::map<int, CallPeer> call_peers_; // by rank; only the thread with the turn uses this and the next member
     std::map<int, ReservedForCalls> reserved_for_calls_;
 };
 

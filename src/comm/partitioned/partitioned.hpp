@@ -95,7 +95,7 @@ public:
     bool is_null() const { return state_ == nullptr; }
     // Begins the next epoch and returns at once. From now on the source may write the destination's buffer.
     void start();
-    // Returns when the destination has started the epoch. If called at the destination: when the source can know of the start.
+    // At the source: returns when the destination has started the epoch. At the destination: when the source can see that start.
     void pbuf_prepare();
     // Waits for the end of the epoch, when all partitions have left or all have arrived. After that the send buffer may be
     // written, and the receive buffer may be read. Returns at once if the request is null or inactive.

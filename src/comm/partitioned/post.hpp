@@ -46,7 +46,7 @@ struct Letter
 struct Parting
 {
     Word epochs = 0; // number of epochs that the request has started
-    Word shown = 0;  // last epoch to which it has set, or may still set, a slot of the other side; valid if epochs > 0
+    Word shown = 0;  // last epoch that it has stored, or may still store, in a slot of the other side; valid if epochs > 0
 };
 
 class Post

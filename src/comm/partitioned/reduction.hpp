@@ -22,8 +22,8 @@ enum class ElementType : std::uint8_t
     Double,
     Half,     // IEEE 754 binary16
     Bfloat16, // the upper half of a float
-    Byte,     // of any data: copied, never combined
-    Int32,    // this and the next: between CPU ranks
+    Byte,     // a byte of any data: copied, never combined
+    Int32,    // this type and the next are for CPU ranks only
     Int64,
     Uint8
 };
@@ -33,7 +33,7 @@ enum class Reduction : std::uint8_t
     Sum,
     Min, // if a term is NaN, the result is one of the terms, the same on all members
     Max,
-    Product, // this and the next: between CPU ranks. Integers wrap, as their sums do
+    Product, // this and the next are for CPU ranks only; integers wrap, as in sums
     Average  // the sum of all terms, divided by their number; of integers towards zero
 };
 
@@ -101,7 +101,7 @@ PARHELION_HD W combined(W a, W b)
 {
     if constexpr (reduction == Reduction::Min) { return b < a ? b : a; }
     else if constexpr (reduction == Reduction::Max) { return a < b ? b : a; }
-    else if constexpr (std::is_integral_v<W>) // as unsigned numbers, which may wrap
+    else if constexpr (std::is_integral_v<W>) // combines integers as unsigned numbers, which may wrap
     {
         const auto x = static_cast<std::make_unsigned_t<W>>(a), y = static_cast<std::make_unsigned_t<W>>(b);
         return static_cast<W>(reduction == Reduction::Product ? x * y : x + y);

@@ -104,7 +104,7 @@ std::size_t combine_eights(const T* const*, int, T* const*, int, std::size_t)
 
 #endif
 
-// Two terms to one place, as a loop that compilers turn into vectors. As combine_terms().
+// Combines two terms into one output as combine_terms() does, in a loop that compilers turn into vector instructions.
 template <class T, Reduction reduction>
 void combine_two(const T* a, const T* b, T* out, std::size_t count)
 {
@@ -114,7 +114,7 @@ void combine_two(const T* a, const T* b, T* out, std::size_t count)
     }
 }
 
-// As for_elements(), for all types but bytes, and all reductions.
+// Does what for_elements() does, for all types but bytes, and all reductions.
 template <class Work>
 void for_all_elements(ElementType type, Reduction reduction, Work&& work)
 {

@@ -144,7 +144,8 @@ public:
     Bytes introduction(std::size_t partner) const override;
 
 private:
-    // The two values of a partition's mark in the nth epoch. At first it is taken_in(0), between epochs taken_in() the last one.
+    // The two values of a partition's mark in the nth epoch. At first it is taken_in(0), between epochs taken_in(last
+    // epoch).
     static Word ready_in(Word nth) { return 2 * nth; }
     static Word taken_in(Word nth) { return 2 * nth + 1; }
 

@@ -14,7 +14,8 @@ namespace parhelion {
 class Plugin
 {
 public:
-    // Loads the first of `files` that can be loaded, without opening the transport. Throws SystemError: what is missing.
+    // Loads the first of `files` that can be loaded, without opening the transport. Throws SystemError that says what is
+    // missing.
     Plugin(const std::string& transport, const std::vector<PluginFile>& files);
     // Closes the transport if it is open. Collective: all ranks must destroy their Plugin.
     ~Plugin();

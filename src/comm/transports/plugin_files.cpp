@@ -13,7 +13,8 @@ const std::vector<PluginFile>& plugin_files()
     const std::string of_open_mpi = "OMPI_COMM_WORLD_SIZE", of_mpich = "PMI_SIZE";
     static const std::vector<PluginFile> files = {
         {mpi, "libparhelion_mpi_openmpi.so", {"libmpi.so.40"}, {of_open_mpi}},
-        // It comes before MPICH's own library, which is in a standard place; a user must have put this library first.
+        // This file is tried before MPICH's. MPICH's library is in a standard place; libmpi_abi.so.1 is found only if a user
+        // wants it.
         {mpi, "libparhelion_mpi_abi.so", {"libmpi_abi.so.1"}, {of_mpich, of_open_mpi}},
         {mpi, "libparhelion_mpi_mpich.so", {"libmpich.so.12", "libmpi.so.12"}, {of_mpich}},
         {{"openshmem"}, "libparhelion_openshmem.so", {"liboshmem.so.40"}, {of_open_mpi}},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts in flight, ordered by delivery times: a put's payload first, its signal later. Puts to one slot keep their order; other
-// puts may overtake. Here is no thread and no lock: users have them (comm/transports/delayed_puts.hpp, comm/gpu/proxy.hpp).
+// Puts in flight, ordered by delivery times: a put's payload first, its signal later. Puts to one slot keep their
+// order; other puts may overtake. Users have the thread and the lock (comm/transports/delayed_puts.hpp,
+// comm/gpu/proxy.hpp).
 //
 // Cost: a lookup and up to three tree insertions per put.
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transport between ranks whose arenas are all mapped in this process, so that all memory is within reach. PeerAccess::Staged
-// hides that, so that Puts can be tested and compared: the source's thread then copies the payload and sets the signal.
+// The transport between ranks whose arenas are all mapped in this process, so that all memory is within reach.
+// PeerAccess::Staged gives sources no pointers, to test and compare Puts: the source's thread copies the payload and sets the
+// signal.
 #pragma once
 
 #include "comm/core/symmetric_memory.hpp"

@@ -246,8 +246,8 @@ bool TcpTransport::Stream::receive_payload()
         missing_ -= buffered;
     }
     if (missing_ > 0 || (header_.has_payload != 0 && !is_payload_sealed())) { return false; }
-    // The answer to a put comes after the put's payload was read in this process, but by way of the other side. With this load
-    // that becomes an order between threads; the signal passes the order on to the rank.
+    // This put may answer a put whose payload a thread of this process has read. That order exists only through the other
+    // process. This acquire makes it an order between the threads here; the signal passes it on to the rank.
     static_cast<void>(sent_.load(std::memory_order_acquire));
     deliver(memory_, {-1, header_.destination, header_.offset, nullptr, header_.bytes, header_.signal, header_.epoch});
     is_in_put_ = false;
@@ -309,8 +309,8 @@ TcpTransport::TcpTransport(const SymmetricMemory& memory, Rendezvous& rendezvous
     thread_.start([this] { run(); });
 }
 
-// Waits until the processes in reach have mapped the memory of this one. A process whose ranks have nothing to do leaves soon,
-// and whoever has not mapped its memory by then would take it for out of reach, and wait for its connection.
+// Waits until the processes in reach have mapped the memory of this one. A process whose ranks have nothing to do leaves soon. A
+// process that has not mapped its memory by then would count it as out of reach, and wait for its connection.
 void TcpTransport::await_mappings(Rendezvous& rendezvous)
 {
     rendezvous.put(mapped_key(here_.first), {});
@@ -320,7 +320,8 @@ void TcpTransport::await_mappings(Rendezvous& rendezvous)
     }
 }
 
-// Connects to the processes before this one, in their order. A process accepts after it has connected, so one always accepts.
+// Connects to the processes before this one, in their order. A process accepts connections once all its own connections exist. So
+// there is no deadlock: the first process accepts at once.
 void TcpTransport::connect_to_earlier(Rendezvous& rendezvous, TimePoint until)
 {
     for (const ProcessCard& card : rendezvous.processes())
@@ -403,7 +404,7 @@ void TcpTransport::run()
             watched.push_back({stream->has_ended() ? -1 : stream->socket(), events, 0});
         }
         const bool is_one_cut_off = std::any_of(streams_.begin(), streams_.end(), [](const auto& s) { return s->was_cut_off(); });
-        const int patience = is_leaving_.load(std::memory_order_acquire) ? 10 : is_one_cut_off ? 100 : -1; // in ms; -1: no limit
+        const int patience = is_leaving_.load(std::memory_order_acquire) ? 10 : is_one_cut_off ? 100 : -1; // limit, ms; -1: none
         ::poll(watched.data(), watched.size(), patience);
         eventfd_t times;
         if (watched[0].revents != 0) { ::eventfd_read(wake_.get(), &times); }

@@ -30,7 +30,8 @@ public:
 
     int rank() const { return place(); }
     int ranks() const { return static_cast<int>(members().size()); }
-    // Returns a group of these ranks, with this one, in this order. Members call in one order for equal groups. Returns at once.
+    // Returns at once a group of these ranks, in this order. All members call it, for groups of the same members in the same
+    // order.
     RankGroup group(std::vector<int> members);
 
     // Open an end of a channel to or from another rank. They return at once, whether or not the peer has opened its end. Each end

@@ -93,8 +93,8 @@ void World::resume_deadlines(int rank)
     bootstrap_->tell({Notice::Kind::Resumed, rank});
 }
 
-// In the word of its abort slot that is not the epoch. Not after a failure, which all hear of: who hears of it later shall not
-// take this rank, which has ended for that, for the one that is missing.
+// Sets the second word of the rank's abort slot, unless the run has failed. A rank that ends because of a failure would otherwise
+// look like the lost rank to a rank that learns of the failure later.
 void World::leave(int rank)
 {
     if (!is_whole(rank)) { return; }

@@ -23,8 +23,8 @@ class SharedPages;
 // The access that one GPU has to the memory of another.
 struct GpuLink
 {
-    bool has_access = false;         // true if it can load from and store to this memory
-    bool has_native_atomics = false; // true if its read-modify-write is atomic for all GPUs; so by NVLink, not by PCIe
+    bool has_access = false;         // true if the GPU can load from and store to this memory
+    bool has_native_atomics = false; // true if its read-modify-write is atomic for all GPUs; true for NVLink, false for PCIe
 };
 GpuLink gpu_link(int from, int to);
 

@@ -80,7 +80,7 @@ std::string kernel_name(const void* function)
 void raise_shared_memory_limit(const GpuQueue& queue, const void* kernel, std::size_t bytes)
 {
     static std::mutex mutex;
-    static std::map<std::pair<int, const void*>, std::size_t> limits; // by GPU and kernel
+    static std::map<std::pair<int, const void*>, std::size_t> limits; // limits that are set, by GPU and kernel
     const std::lock_guard lock(mutex);
     std::size_t& limit = limits[{queue.device(), kernel}];
     if (bytes <= limit) { return; }

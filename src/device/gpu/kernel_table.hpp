@@ -12,7 +12,7 @@ namespace parhelion {
 
 struct LaunchedKernel
 {
-    std::string name; // without namespaces and template arguments
+    std::string name; // the kernel's name without namespaces and template arguments
     PhaseTag phase;
     int blocks = 0, threads = 0;   // shape of the latest launch
     std::size_t shared_bytes = 0;  // shared memory of the latest launch, dynamic and static

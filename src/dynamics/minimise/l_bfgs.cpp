@@ -57,7 +57,7 @@ public:
 private:
     struct Correction
     {
-        int move = 0, change = 0; // vectors: a move, and by how much the forces have fallen in it
+        int move = 0, change = 0; // indices of vectors: a move, and the fall of the forces in it
         double curvature = 0;     // their product
     };
 

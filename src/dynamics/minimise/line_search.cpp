@@ -11,8 +11,8 @@ namespace {
 
 using namespace minimiser_vector;
 
-constexpr double longest_move = 0.1;     // of an atom, nm: one that moves farther jumps over its neighbours
-constexpr double sufficient_fall = 1e-4; // of the energy, relative to the fall that the slope at the base predicts
+constexpr double longest_move = 0.1;     // of an atom in a move, nm; an atom that moves farther jumps over neighbours
+constexpr double sufficient_fall = 1e-4; // fall of the energy, relative to what the slope at the base predicts
 
 struct LinePoint
 {
@@ -43,7 +43,7 @@ public:
         {
             const Outcome outcome = go_to(factor);
             if (outcome != Outcome::Found) { return outcome; }
-            if (!std::isfinite(now_.slope)) // too far, and how much so is not known
+            if (!std::isfinite(now_.slope)) // the point is too far, by an unknown factor
             {
                 factor = largest_factor = low_.factor + 0.2 * (factor - low_.factor);
                 continue;
@@ -81,7 +81,7 @@ private:
         const bool slope_tells_so = p.energy <= base_.energy + noise_ && p.slope <= (2 * sufficient_fall - 1) * base_.slope;
         return has_fallen || slope_tells_so;
     }
-    // Returns a factor beyond the last point, where the slope would be 0 if it went on to change as it has.
+    // Returns a factor beyond the last point, where the slope would be 0 if it continued to change at the same rate.
     double beyond() const
     {
         const double rise = low_.slope - before_.slope, step = low_.factor - before_.factor;
@@ -108,7 +108,7 @@ private:
     const double noise_, sufficient_slope_;
     const LinePoint base_;
     LinePoint low_, before_,
-        now_;        // low_: the farthest point that is lower and from which the energy falls; before_: that before it
+        now_;        // low_: the farthest point that is lower and from which the energy falls; before_: the previous low_
     LinePoint high_; // a point beyond the minimum, if is_enclosed_
     bool is_enclosed_ = false;
     SurfacePoint point_;

@@ -26,7 +26,7 @@ struct MinimiserSettings
     int corrections = 10; // L-BFGS: the number of moves from which the curvature is estimated
 };
 
-// Is told of the progress of a minimiser. When it is called, the surface is at the point in question.
+// Receives the progress of a minimiser. At each call the surface is at the point that the call is about.
 class MinimiserListener
 {
 public:
@@ -40,8 +40,8 @@ public:
 // Otherwise the step is multiplied by 0.2. At the end the surface is at the base.
 MinimisationEnd steepest_descent(EnergySurface& surface, const MinimiserSettings& settings, MinimiserListener& listener);
 
-// Conjugate gradients (Polak and Ribiere 1969; Gilbert and Nocedal, SIAM J. Optim. 2, 21, 1992): each search goes along the
-// forces and a part of the direction before. On a quadratic surface of n different curvatures it ends after n lines.
+// Conjugate gradients (Polak and Ribiere 1969; Gilbert and Nocedal, SIAM J. Optim. 2, 21, 1992): each line goes along the forces
+// plus a multiple of the previous direction. On a quadratic surface of n different curvatures it ends after n lines.
 MinimisationEnd conjugate_gradients(EnergySurface& surface, const MinimiserSettings& settings, MinimiserListener& listener);
 
 // L-BFGS (Nocedal, Math. Comp. 35, 773, 1980): the latest moves and changes of forces estimate the curvature. Cost: two vectors

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The energy of a system as a function of its positions, as minimisers see it. Positions and forces stay where they are, on a
-// CPU or on GPUs: a minimiser is told numbers, and asks for moves and for sums of whole vectors.
+// The energy of a system as a function of its positions, as minimisers see it. Positions and forces stay where they are, on a CPU
+// or on GPUs: a minimiser gets single numbers, and asks for moves and for sums of whole vectors.
 //
 // The idea: there are a base point and the present point. A move goes from the base along the vector `search`. If the present
 // point turns out to be better, it becomes the base. Vectors have three components per atom, in units of force.

@@ -72,7 +72,7 @@ public:
         if (begun != nullptr) { messages_.send_f(queue, state, *begun); }
         else { messages_.send_f(queue, messages_.all(), state); }
     }
-    // If ranks share a GPU, positions are awaited behind the kernels of all these ranks, otherwise by the kernel that sends.
+    // If ranks share a GPU, a kernel behind the sends of all these ranks awaits positions; otherwise the sending kernel does.
     void await_update(GpuQueue& queue, GpuState<N>& state) override
     {
         if (in_update_ && shares_gpu_) { await_x(queue, state); }

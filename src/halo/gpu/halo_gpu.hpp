@@ -22,11 +22,11 @@
 // repartition. The last two methods can be captured and replayed.
 //
 // Order and reuse: every message is one epoch of a channel of depth 1 without credits. Positions e + 1 are sent after forces e
-// have returned. Their holder sent forces e after its last read of positions e. Forces e + 1 are sent after positions e + 1,
-// hence after forces e have been used. Between the last step before a repartition and the first message after it there is a
-// barrier. (This is the pattern "x forward, f back" of docs/design/communication.md; models halo_direct.pml, halo_staged.pml.)
-// On every rank each send is queued before each wait, or its blocks already have places on the GPU. A message that is copied
-// is packed here and fetched by its receiver. The same argument holds for it, with "fetched" for "sent".
+// have returned. The rank with the copies has sent these after its last read of positions e. Forces e + 1 are sent after
+// positions e + 1, hence after forces e have been used. Between the last step before a repartition and the first message after it
+// there is a barrier. (This is the pattern "x forward, f back" of docs/design/communication.md; models halo_direct.pml,
+// halo_staged.pml.) On every rank each send is queued before each wait, or its blocks already have places on the GPU. A message
+// that is copied is packed here and fetched by its receiver. The same argument holds for it, with "fetched" for "sent".
 //
 // Cost: 16 bytes per atom and direction are read once, stored once across the link, then read and stored once more.
 // Copied messages are read and stored once more on either side.
@@ -99,7 +99,7 @@ struct GpuHaloMemory
     struct Message // one message of a rank
     {
         int first_zone, end_zone;                       // zones that the message brings
-        int source, destination;                        // rank that sends it to this rank; rank to which this rank sends it
+        int source, destination;                        // rank that sends its message to this rank; rank to which this rank sends
         GpuChannel wanted;                              // carries the numbers of the wanted atoms to the source
         GpuChannel x;                                   // leads to the destination; not opened if messages are copied
         GpuChannel f;                                   // leads to the source; not opened if messages are copied

@@ -36,7 +36,7 @@ struct GpuMessage
     WantedSlots* slots_out;
     const std::byte* arena; // arena of this rank
     PositionCharge<N>* x_in;
-    ForceSlot<N>* f_out;        // inbox on the source; on this rank if the message is copied or carried by a proxy
+    ForceSlot<N>* f_out;        // forces in the source's inbox; on this rank if the message is copied or carried by a proxy
     std::uint8_t* is_forwarded; // [slot]: 1 if a later message forwards the atom; null if messages do not wait
     GpuSender wanted_send;
     GpuReceiver x_receive;
@@ -48,7 +48,7 @@ struct GpuMessage
     std::int32_t* send_slots; // slots of the wanted atoms; -1: filler
     std::int32_t send_count;
     bool is_source_far, is_destination_far; // true if on another node: a proxy then carries messages, which are stored here
-    PositionCharge<N>* x_out;               // on the destination; on this rank if the message is copied or carried by a proxy
+    PositionCharge<N>* x_out;               // positions on the destination; here if copied or carried by a proxy
     ForceSlot<N>* f_in;
     GpuReceiver wanted_receive;
     GpuSender x_send;
@@ -56,7 +56,8 @@ struct GpuMessage
     SignalSlot f_added; // epoch whose forces have been added on this rank
     // Numbers of slots of the received and of the sent message, in host memory; null unless the host copies the messages.
     std::int32_t* sizes;
-    // The counters of finished thread blocks, one for each operation. Rounds of an operation never overlap.
+    // The counters of finished thread blocks, one for each operation. An operation begins again only when all its blocks have
+    // finished.
     BlockCounter requested, send_lists, x_sent, x_received, f_sent, f_received;
 };
 

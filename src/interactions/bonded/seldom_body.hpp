@@ -126,8 +126,8 @@ struct RestrictedDihedral
 // V = sin(theta1)^3 sin(theta2)^3 sum over n of a_n cos(phi)^n, with dihedral phi and theta1, theta2 the angles at atoms 1 and
 // 2. The torsion vanishes if three atoms become collinear (Bulacu and van der Giessen, J. Chem. Phys. 123, 114901 (2005)).
 //
-// With m = d0 x d1 and n = d2 x d1, the products of sines and cosines are polynomials
-// of m n and |m||n| over powers of lengths. Nothing is divided by a sine.
+// With m = d0 x d1, n = d2 x d1 (d: bond vectors) and c = m n / |m||n|, V is (|m||n|)^3 times the sum
+// over k of a_k c^k, divided by powers of bond lengths. No term grows as a sine goes to 0.
 template <class T>
 struct BendingTorsion
 {

@@ -21,7 +21,8 @@ struct EwaldForceError
 
 // Returns the errors. The mesh error averages the squared error of the force between two atoms over their positions. w_a(k) is
 // the weight of alias a of wave k, a product over axes of its share of all aliases. Wave k exerts a force of amplitude 2 pi G (k
-// + a) w_a w_b. Exact is 2 pi G k for a = b = 0, else 0 (Hockney and Eastwood, Computer Simulation Using Particles, chapter 8).
+// + a) w_a w_b. The exact amplitude is 2 pi G k for a = b = 0, else 0 (Hockney and Eastwood, Computer Simulation Using Particles,
+// chapter 8).
 EwaldForceError ewald_force_error(const Topology& topology, const RunParameters& run, const std::array<int, 3>& points,
                                   const Box<double>& box);
 

@@ -52,7 +52,7 @@ private:
     mesh::Layout layout_;
     int order_ = 0;
     MeshCharges<N> charge_;
-    AlignedVector<Real> strengths_; // by slot, on a mesh of dispersion
+    AlignedVector<Real> strengths_; // strengths of the atoms by slot, on a mesh of dispersion
     mesh::PlaneRange planes_;
     std::vector<std::int32_t> plane_of_slot_;        // by slot: first plane reached, within planes_; -1: none, or no charge
     std::vector<std::int32_t> sorted_;               // slots, sorted by plane, then by slot

@@ -15,7 +15,7 @@ namespace {
 
 using Matrix = std::vector<std::vector<double>>;
 
-constexpr double least_eigenvalue = 1e-13; // relative to the largest
+constexpr double least_eigenvalue = 1e-13; // smaller eigenvalues, relative to the largest, are left out
 
 std::vector<bool> types_of_atoms(const Topology& topology)
 {
@@ -62,7 +62,7 @@ void diagonalise(Matrix& a, Matrix& vectors)
     }
 }
 
-// Scales the strengths of the factor's part so that the largest is 1 in size.
+// Returns the part factor s_a s_b, with strengths s scaled so that the largest is 1 in size.
 DispersionPart normalised(double factor, std::vector<double> strengths)
 {
     double largest = 0;
@@ -77,7 +77,7 @@ std::vector<double> mesh_c6(const Topology& topology, const RunParameters& run)
 {
     const auto types = static_cast<std::size_t>(topology.types());
     const std::vector<bool> has_atoms = types_of_atoms(topology);
-    std::vector<double> sigma(types, 0), root(types, 0); // root of c6, and by Lorentz and Berthelot of 4 epsilon
+    std::vector<double> sigma(types, 0), root(types, 0); // root: of c6 or, by Lorentz and Berthelot, of 4 epsilon
     const bool is_geometric = run.lj_mesh_rule == LjMeshRule::Geometric;
     for (std::size_t a = 0; a < types; ++a)
     {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which c6 the mesh of LJ-PME has for a pair of types, and this matrix as a sum of few products of strengths of atoms.
+// Finds the c6 that the mesh of LJ-PME has for each pair of types, and writes this matrix as a sum of products of atoms'
+// strengths.
 //
 // With the geometric rule the matrix is one product. By the rule of Lorentz and Berthelot, c6 = 4 eps ((sigma_i + sigma_j) / 2)^6
 // is a polynomial of degree 6 in each sigma, so the matrix has a rank of at most 7, and at most the number of types of atoms. It

@@ -35,7 +35,7 @@ struct Solver
     using V = typename T::V;
     static constexpr std::size_t lanes = T::lanes;
 
-    // exp(-x) f'(x) of dispersion_waves.hpp over exp(-x), by Clenshaw's recurrence.
+    // Returns d(sqrt x) of dispersion_waves.hpp, which is f'(x) / exp(-x), by Clenshaw's recurrence.
     static HWY_INLINE V dispersion_slope(const DispersionWaves<Real>& waves, V x)
     {
         const D d;

@@ -23,12 +23,12 @@ struct MeshParameters
 {
     int order = 0;                             // order of the splines; 0: the run has no PME
     double beta = 0;                           // 1/nm
-    double factor = 0;                         // kJ nm/(mol e^2); of dispersion kJ nm^6/mol
+    double factor = 0;                         // f, kJ nm/(mol e^2); for dispersion that of its DispersionPart, kJ nm^6/mol
     double net_charge = 0;                     // e
     double largest_charge = 0;                 // largest absolute charge of an atom, e
     std::array<int, 3> points{};               // number of points along x, y, z
     std::array<std::vector<double>, 3> moduli; // spline_moduli() along each axis
-    std::vector<double> strength_of_type{};    // of dispersion; empty: a mesh of charges
+    std::vector<double> strength_of_type{};    // strengths, for a mesh of dispersion; empty: a mesh of charges
 
     bool is_of_dispersion() const { return !strength_of_type.empty(); }
 

@@ -2,9 +2,9 @@
 // Computes potentials from charges on planes of the grid. It transforms planes along z and y,
 // transforms rows of the spectrum along x, multiplies by the influence function, and transforms back.
 //
-// The spectrum of a plane has one row for each y. A row of the spectrum along x has parts on all planes.
-// The caller says where rows are in memory: all in one array, or each in a message to the rank that
-// solves it. The result of a plane or a row does not depend on others, so every rank would get the same.
+// The spectrum of a plane has one row for each y. A row of the spectrum along x has parts on all planes. The caller says where
+// rows are in memory: all in one array, or each in a message to the rank that solves it. The result of a plane or a row does not
+// depend on others, so it is the same on whichever rank it is computed.
 #pragma once
 
 #include "base/box.hpp"
@@ -62,7 +62,7 @@ private:
     Box<double> box_; // the box for which influence_ was computed
     mesh::Layout layout_;
     std::vector<LineFft<Real>> fft_;    // transforms along x, y, z
-    mesh::DispersionWaves<Real> waves_; // for a mesh of dispersion only
+    mesh::DispersionWaves<Real> waves_; // tables of the influence function, for a mesh of dispersion only
     mesh::Influence<Real> influence_;
     std::vector<AlignedVector<Real>> work_; // work area of each thread
     std::vector<mesh::LineSums> sums_;      // sums of each row

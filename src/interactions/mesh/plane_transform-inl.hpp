@@ -123,7 +123,7 @@ struct Plane
                 const Square im_a = load_lines(im + k0, y, rows, l.kz_row), im_b = load_lines(im + k0, y_b, rows, l.kz_row);
                 for (std::size_t i = lanes; i-- > 0;)
                 {
-                    // Numbers that are their own mirror image are real. In a tilted box the influence function differs for
+                    // A number that is its own mirror image is real. In a tilted box the influence function differs for
                     // the signs of the middle wave along x or y. This leaves an imaginary part that is not the other line's.
                     const std::size_t k = k0 + i;
                     const bool is_real = t.influence->is_tilted && (k == 0 || 2 * k == n);

@@ -12,7 +12,7 @@ namespace parhelion {
 
 namespace {
 
-// dV(0), I and J of the header, of the potential r^-p.
+// What the cut-off and the modifier take away from the potential r^-p: dV(0), I and J, which dispersion.hpp defines.
 struct Missing
 {
     double at_zero = 0, potential = 0, force = 0;
@@ -25,8 +25,8 @@ double times_power(double start, double factor, int n)
     return start;
 }
 
-// int_r1^rc r^2 u(r) / r^p dr of the potential switch, by Simpson's rule in ln r: its closed form cancels where r1 is near rc.
-// To 1e-11 of it for r1 > rc / 10 and p up to 12.
+// int_r1^rc r^2 u(r) / r^p dr of the potential switch, by Simpson's rule in ln r: the closed form loses digits where r1 is near
+// rc. The relative error is below 1e-11 for r1 > rc / 10 and p up to 12.
 double potential_switched_off(int p, double r1, double rc)
 {
     PARHELION_EXPECTS(r1 > 0);

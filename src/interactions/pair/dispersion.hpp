@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long-range dispersion correction: what the cut-off and the modifier take away from the attraction -c6/r^6, and if asked for
-// from the repulsion c12/r^12, on the assumption that beyond the cut-off, and in the mean within it, atoms are spread evenly.
+// Long-range dispersion correction: adds the attraction -c6/r^6 and, if asked for, the repulsion c12/r^12 that the cut-off and
+// the modifier take away. It assumes that atoms are spread evenly beyond the cut-off and, on average, within it.
 //
-// <c6> is the mean over all pairs of atoms that are not excluded. dV(r) is the plain potential minus the simulated
-// density rho = N/V (GROMACS manual, "long-range dispersion corrections"; the repulsion adds the same of <c12>):
+// <c6> is the mean over all pairs of atoms that are not excluded. For c6 = 1, dV(r) and dF(r) are the plain potential and force
+// minus the simulated ones. rho = N/V (GROMACS manual, "long-range dispersion corrections"; the repulsion adds the same of
+// <c12>):
 //   E   = N/2 <c6> (rho I - dV(0)),   I = int_0^inf 4 pi r^2 dV dr;  the last term removes each atom's pair with itself
 //   Xi  = -N/12 <c6> rho J,           J = int_0^inf 4 pi r^3 dF dr;  on each diagonal element of the virial
 //   P   = -2 Xi/V
@@ -41,12 +42,12 @@ private:
     double energy_per_density_ = 0, energy_constant_ = 0, virial_per_density_ = 0;
 };
 
-// Honours lj_modifier, lj_cutoff, lj_switch and dispersion_correction; with Energy and AllEnergy of the latter the virial is
-// zero.
+// Honours lj_modifier, lj_cutoff, lj_switch and dispersion_correction. The virial is zero if the latter is Energy or
+// AllEnergy.
 DispersionTail make_dispersion_correction(const Topology& topology, const RunParameters& parameters);
 
-// The mean over all pairs of atoms of the system but the excluded ones of a matrix of their types, as Topology::c6; 0 if there is
-// no such pair.
+// Returns the mean of a matrix of types, indexed as Topology::c6, over all pairs of atoms that are not excluded; 0 if there are
+// none.
 double mean_over_pairs(const Topology& topology, const std::vector<double>& of_types);
 
 } // namespace parhelion

@@ -15,10 +15,10 @@
 //                   them, f q_i q_j erf(beta r)/r, and every atom the self energy f beta q^2 / sqrt(pi). Lennard-Jones forces may
 //                   have a shorter cut-off.
 //
-//   LJ-PME          V += c6' ((1 - g(beta' r)) / r^6 - c') for r < rc: the mesh has dispersion with c6', of which a pair loses
-//                   what is within the cut-off; g(b) = exp(-b^2) (1 + b^2 + b^4/2), c' = (1 - g(beta' rc)) / rc^6 if shifted,
-//                   else 0 (Essmann et al., eq. 5.2). c6' follows lj-pme-comb-rule. Excluded pairs within rc lose the mesh's
-//                   part, too, and every atom has the self energy beta'^6 c6' / 12.
+//   LJ-PME          V += c6' ((1 - g(beta' r)) / r^6 - c') for r < rc: the mesh has the dispersion of all distances, with c6', so
+//                   each pair subtracts its part within rc. g(b) = exp(-b^2) (1 + b^2 + b^4/2), c' = (1 - g(beta' rc)) / rc^6 if
+//                   shifted, else 0 (Essmann et al., eq. 5.2). c6' follows lj-pme-comb-rule. Excluded pairs within rc lose the
+//                   mesh's part, too, and every atom has the self energy beta'^6 c6' / 12.
 //
 // The kernels (nonbonded_kernel-inl.hpp) are compiled for several instruction sets and chosen at run time.
 #pragma once
@@ -67,7 +67,7 @@ struct NonbondedParameters
     double mesh_dispersion_shift = 0;                  // c' above, nm^-6
     LjMeshRule mesh_rule = LjMeshRule::Geometric;
     std::vector<double> mesh_c6;          // [a * types + b], for LJ-PME only
-    LjModifierTerm dispersion, repulsion; // of r^-6 and r^-12
+    LjModifierTerm dispersion, repulsion; // force switches of r^-6 and r^-12
     double lj_switch = 0;                 // r1, nm; lj_cutoff if there is no switch
     bool switches_potential = false;      // true if the switch acts on the potential, not the force
     int types = 0;
@@ -76,7 +76,7 @@ struct NonbondedParameters
 };
 
 // Returns the parameters. Throws InputError if the Coulomb cut-off is below the Lennard-Jones cut-off, or above it without PME,
-// and as mesh_c6() (interactions/mesh/mesh_dispersion.hpp).
+// and what mesh_c6() throws (interactions/mesh/mesh_dispersion.hpp).
 NonbondedParameters make_nonbonded(const Topology& topology, const RunParameters& run);
 
 // Returns the self energy of a unit charge, kJ/(mol e^2), in its reaction field or in its screening charge on the mesh.
@@ -96,19 +96,19 @@ public:
     explicit NonbondedTables(NonbondedParameters parameters);
 
     const NonbondedParameters& parameters() const { return parameters_; }
-    // By type: sqrt(6 c6), sqrt(12 c12) (Geometric); sigma / 2, sqrt(24 epsilon) (LorentzBerthelot); 0, 0 for fillers.
+    // Two per type: sqrt(6 c6), sqrt(12 c12) (Geometric); sigma / 2, sqrt(24 epsilon) (LorentzBerthelot); 0, 0 for fillers.
     const std::vector<Real>& type_parameters() const { return type_parameters_; }
     // 6 c6 and 12 c12 of types a and b at [a * (types + 1) + b]; for LjRule::Table only.
     const std::vector<Real>& pair_parameters() const { return pair_parameters_; }
 
-    // By type, of the dispersion on LJ-PME's mesh: sqrt(6 c6), 0 (Geometric); sigma / 2, sqrt(24 epsilon) (LorentzBerthelot).
+    // The same for LJ-PME's mesh: sqrt(6 c6), 0 (Geometric); sigma / 2, sqrt(24 epsilon) (LorentzBerthelot).
     const std::vector<Real>& mesh_type_parameters() const { return mesh_type_parameters_; }
 
     // Returns, for each cluster, 8 charges times sqrt(f), 8 first and 8 second parameters. It updates them if the list is new.
     const Real* slot_parameters(CpuQueue& queue, const PairList& list, const ParticleState<N>& state);
     const std::int32_t* slot_types() const { return slot_types_.data(); }
-    // For each cluster, 8 first and 8 second parameters of mesh_type_parameters(); nothing without LJ-PME. As slot_parameters()
-    // left it.
+    // For each cluster, 8 first and 8 second parameters of mesh_type_parameters(); nothing without LJ-PME. Valid after
+    // slot_parameters().
     const Real* mesh_slot_parameters() const { return mesh_slot_parameters_.data(); }
 
 private:

@@ -296,7 +296,7 @@ struct Kernel
         if constexpr (S::energies) { sums.lj = hn::Add(sums.lj, energy_sum<N>(hn::IfThenElseZero(in_range, energy))); }
     }
 
-    // Takes from the pairs of vector v the dispersion that LJ-PME's mesh has, listed or not.
+    // Subtracts from all pairs of vector v, listed or not, the dispersion that LJ-PME's mesh adds for them.
     template <Masking masking, class Law>
     static HWY_INLINE void lose_dispersion(const Constants<N>& k, const Row& row, std::size_t v, const Partners& j,
                                            const Distance& r, [[maybe_unused]] hn::Mask<D> listed, V& force,

@@ -73,7 +73,7 @@ template <class Real>
 struct DispersionConstants
 {
     Real per_r2 = 0; // t = per_r2 r^2 - 1
-    Real shift = 0;  // of the energy of a pair with 6 c6 = 1
+    Real shift = 0;  // potential shift of a pair with 6 c6 = 1
     Real force[tight_screening_degree<Real> + 1] = {}, energy[tight_screening_degree<Real> + 1] = {};
     bool is_tight = false;
 

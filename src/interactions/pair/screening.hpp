@@ -60,7 +60,7 @@ struct Screening
     // The polynomials have the usual degree, and then 0 for higher powers, or the tight degree.
     ScreeningPolynomial<tight_screening_degree<float>> of_float;
     ScreeningPolynomial<tight_screening_degree<double>> of_double;
-    // The segments exist only if the usual degree suffices.
+    // The members below are set only if polynomials of the usual degree suffice.
     float segments_per_r2 = 0; // nm^-2
     ScreeningSegments<8, 5> eight_segments;
     ScreeningSegments<16, 4> sixteen_segments;
@@ -95,7 +95,7 @@ struct DispersionScreening
     double beta = 0;                                             // 1/nm; 0: the run has no LJ-PME
     double range = 0;                                            // beta times the cut-off of Lennard-Jones forces
     double cutoff = 0;                                           // nm
-    ScreeningPolynomial<tight_screening_degree<float>> of_float; // for 6 c6: coefficients in nm^-8 and nm^-6
+    ScreeningPolynomial<tight_screening_degree<float>> of_float; // for c6 times 6: coefficients in nm^-8 and nm^-6
     ScreeningPolynomial<tight_screening_degree<double>> of_double;
 
     bool is_used() const { return beta > 0; }

@@ -20,8 +20,8 @@ namespace parhelion {
 
 namespace {
 
-constexpr double velocity_unit = amber_velocity * nm_per_angstrom; // nm/ps: of a text
-constexpr double largest_in_amber = 1e15;                          // as of a .gro
+constexpr double velocity_unit = amber_velocity * nm_per_angstrom; // nm/ps: unit of velocities in a text file
+constexpr double largest_in_amber = 1e15;                          // largest number that is accepted, as in a .gro
 constexpr std::size_t field_width = 12, fields_per_line = 6;
 
 std::string_view field_of(std::string_view line, std::size_t column)

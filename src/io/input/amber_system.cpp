@@ -17,7 +17,7 @@ namespace {
 
 constexpr double calorie = 4.184;                          // kJ per kcal
 constexpr double charmm_charge = 18.222831832621406;       // sqrt(332.0716) per e, the factor in files of CHARMM
-constexpr double amber_charge = 18.2223;                   // the same factor in all other AMBER files, per e
+constexpr double amber_charge = 18.2223;                   // the factor of charges in all other AMBER files, per e
 constexpr std::int64_t most_atoms_of_prmtop = 500'000'000; // the file stores 3 * (number of an atom) as an int
 
 // The numbers of the section POINTERS, in the file's order.
@@ -285,7 +285,7 @@ void AmberReader::read_dihedral_types()
                               phase = s_.reals("DIHEDRAL_PHASE", n(DihedralTypes));
     for (std::size_t i = 0; i < k.size(); ++i)
     {
-        constexpr double most = 100; // the same limit as for a .top
+        constexpr double most = 100; // limit of a multiplicity, the same as for a .top
         if (times[i] != std::nearbyint(times[i]) || times[i] < 0 || times[i] > most)
         {
             s_.fail("E125", periodicity, static_cast<std::int64_t>(i),

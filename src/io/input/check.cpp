@@ -316,7 +316,7 @@ private:
             interval(p_.thermostat, p_.temperature_interval, {"nsttcouple", "tau-t", "kinetic energy", "v-rescale", shortest}, 1);
     }
 
-    // Returns the number of which intervals of steps with energies or virial must be multiples.
+    // Returns n: steps with energies or virial must be multiples of n, and so must their intervals.
     int observable_interval() const { return p_.multiple_time_steps ? p_.mesh_factor : 1; }
     static int round_down(int steps, int multiple) { return std::max(multiple, steps / multiple * multiple); }
 

@@ -155,7 +155,7 @@ H5mdFrames frames_from(const ReadJson& outputs)
 {
     H5mdFrames frames{};
     const auto list = outputs.find("h5md_frames");
-    if (list == outputs.end()) { return frames; } // of a version that wrote no such files
+    if (list == outputs.end()) { return frames; } // an older version of the program wrote no such files
     require(list->is_array() && list->size() == frames.size(), "numbers of frames of other arrays");
     for (std::size_t i = 0; i < frames.size(); ++i) { frames[i] = integer_from(list->at(i), 0, latest_step); }
     return frames;

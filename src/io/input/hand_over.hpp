@@ -18,7 +18,7 @@ namespace parhelion {
 struct HandOver
 {
     std::string text;                // description for the log: "nvt.cpt, 2 ps: positions, velocities, box"
-    std::optional<SavedState> state; // from a checkpoint: the engine's own numbers, and coupling variables
+    std::optional<SavedState> state; // state of a checkpoint: the engine's own numbers, and coupling variables
     NamedList<std::string> run;      // identify_run() of the run that wrote the checkpoint
 };
 

@@ -41,9 +41,9 @@ struct MdpInput
     // Set by vdwtype = Shift or Switch. It replaces vdw-modifier.
     std::optional<LjModifier> modifier_of_vdwtype;
     bool is_of_grompp = false; // true if grompp chose coupling intervals that the user omitted
-    // True if asked for. Then refused if the topology has anything on which they act.
+    // True if asked for. The run is then refused if the topology has anything on which they act.
     bool orientation_restraints = false, free_energy = false;
-    bool ensemble_restraints = false, averages_restraints = false; // for disre = ensemble, and for disre-tau
+    bool ensemble_restraints = false, averages_restraints = false; // true with disre = ensemble, and with disre-tau
 
     bool gives(std::string_view key) const { return entries.find(key) != entries.end(); }
     // Returns the line that sets the option, or the file as a whole if no line does.

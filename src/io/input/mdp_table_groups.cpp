@@ -10,7 +10,7 @@ using P = RunParameters;
 
 const std::vector<std::string> annealing_words = {"no", "single", "periodic"};
 
-// Returns a text with one word for each temperature group for which `text` returns one.
+// Returns the words that `text` returns for the temperature groups, one per group, joined by blanks. Empty words are left out.
 template <class Text>
 std::string of_each_group(const P& p, Text text)
 {

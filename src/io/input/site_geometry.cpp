@@ -12,7 +12,7 @@ namespace {
 
 double square(double x) { return x * x; }
 
-// Returns the parameters of X and its hydrogens in XH3, which are constructed from j and two masses.
+// Returns the parameters of X or a hydrogen of a group XH3, which is constructed from atom j and two masses (site_geometry.hpp).
 std::vector<double> on_two_masses(const VirtualSite& site, SiteSide side, const MoleculeShape& shape)
 {
     const std::int32_t j = site.from[0], k = site.from[1], l = site.from[2];

@@ -221,7 +221,7 @@ private:
             const InteractionParameters& p = topology_.parameters_of(kind)[static_cast<std::size_t>(term.parameters)];
             for (int i = 0; i < arity(kind); ++i) { say("{} ", term.atoms[static_cast<std::size_t>(i)] + 1); }
             const bool is_pair14 = kind == InteractionKind::Pair14,
-                       has_charges = (is_pair14 && p.size() == 3) || kind == InteractionKind::NonbondedPair; // as their product
+                       has_charges = (is_pair14 && p.size() == 3) || kind == InteractionKind::NonbondedPair; // their product
             if (has_charges) { say("{} {} 1", is_pair14 ? "2 1" : "1", number_text(p[2])); }
             else { say("{}", form.function); }
             if (kind != InteractionKind::Cmap) { text_ += joined_numbers(std::span(p).first(has_charges ? 2 : p.size())); }

@@ -36,7 +36,7 @@ struct Variable
     std::vector<Dimension> shape;
     std::int32_t type = type_double;
     std::string_view unit = "";
-    double scale = 1; // what its values are to be multiplied with
+    double scale = 1; // factor by which readers multiply the values
     XdrBuffer values = {};
 };
 
@@ -116,13 +116,13 @@ void put_variable(XdrBuffer& header, const Variable& variable, std::size_t begin
         header.put(variable.scale);
     }
     header.put(variable.type);
-    // The format has 32 bits for it, and the largest number for all that is larger: readers know it from the shape.
+    // The field has 32 bits. For larger sizes it has its largest number, and readers compute the size from the shape.
     const std::size_t bytes = std::min<std::size_t>(variable.values.bytes().size(), std::numeric_limits<std::uint32_t>::max());
     header.put(static_cast<std::int32_t>(static_cast<std::uint32_t>(bytes)));
     header.put(static_cast<std::int64_t>(begin));
 }
 
-// `begin`: of the values of the first variable.
+// `begin`: offset of the first variable's values in the file.
 XdrBuffer header_of(const AmberRestart& restart, const std::vector<Variable>& variables, std::size_t begin)
 {
     XdrBuffer header;

@@ -5,6 +5,6 @@
 namespace parhelion {
 
 inline constexpr double nm_per_angstrom = 0.1;
-inline constexpr double amber_velocity = 20.455; // Angstrom/ps: a time there is 1/20.455 ps
+inline constexpr double amber_velocity = 20.455; // Angstrom/ps: AMBER's unit of time is 1/20.455 ps
 
 } // namespace parhelion

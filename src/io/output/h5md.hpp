@@ -26,9 +26,9 @@ struct H5mdPlan
     bool is_tilted = false;                   // false: no box of the file is tilted
     bool x = false, v = false, f = false;     // the arrays that the file has
     std::vector<std::int64_t> atoms;          // global atoms in the file, ascending; empty: all
-    std::vector<std::int32_t> species;        // by atom of the file: index into species_names
+    std::vector<std::int32_t> species;        // for each atom of the file: index into species_names
     std::vector<std::string> species_names;   // no two are alike
-    std::vector<double> masses, charges;      // by atom of the file; u, e
+    std::vector<double> masses, charges;      // of each atom of the file, u and e
 };
 
 // Throws InputError E285 if the shared object or its HDF5 is missing.
@@ -39,10 +39,10 @@ struct H5mdSummary
 {
     std::string creator;                   // the program that wrote the file, and its version
     std::array<std::int32_t, 2> version{}; // of the convention
-    H5mdFrames frames{};                   // with positions, velocities, forces
+    H5mdFrames frames{};                   // numbers of frames with positions, velocities, forces
     std::int64_t atoms = 0;
     Precision precision = Precision::Mixed; // Mixed means float
-    BoxEdges box{};                         // of the last frame, nm; zeros: the file has none, or in an unknown unit
+    BoxEdges box{};                         // box of the last frame, nm; zeros: the file has none, or its unit is unknown
     // Steps and times (ps) of the first array that the file has; times of an unknown unit are not numbers.
     std::array<std::int64_t, 2> steps{}; // first and last
     std::array<double, 2> times{};       // first and last
@@ -55,8 +55,8 @@ H5mdSummary summarise_h5md(const std::string& path);
 class H5mdWriter
 {
 public:
-    // Begins a new file or, if kept has any frames, goes on after them. Throws InputError E285 as expect_h5md_plugin(), E286 if
-    // the file to be continued is missing, damaged or has fewer frames; SystemError.
+    // Begins a new file or, if `kept` has any frames, continues the file after these frames. Throws InputError E285 as
+    // expect_h5md_plugin(), E286 if the file to be continued is missing, damaged or has fewer frames; SystemError.
     H5mdWriter(H5mdPlan plan, const H5mdFrames& kept);
     ~H5mdWriter();
     H5mdWriter(const H5mdWriter&) = delete;

@@ -73,7 +73,7 @@ void OutputThread::work()
 
 RunOutput::RunOutput(const RunOutputPlan& plan) : kept_(plan.kept), h5md_follows_xtc_(plan.trr.empty())
 {
-    if (!plan.h5md.path.empty()) { h5md_.emplace(plan.h5md, plan.kept.h5md); } // first: it is not checked before
+    if (!plan.h5md.path.empty()) { h5md_.emplace(plan.h5md, plan.kept.h5md); } // first: unchecked so far, so it may throw
     if (!plan.xtc.empty()) { xtc_.emplace(plan.xtc, plan.xtc_precision, plan.xtc_atoms, plan.kept.xtc); }
     if (!plan.trr.empty()) { trr_.emplace(plan.trr, plan.trr_precision, plan.kept.trr); }
     if (!plan.edr.empty()) { edr_.emplace(plan.edr, plan.energy_terms, plan.first_step, plan.dt, plan.kept.edr); }

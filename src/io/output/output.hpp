@@ -59,11 +59,11 @@ struct FrameDestination
     bool x = false, v = false, f = false; // true: writes this array to the .trr, and to the .h5md if this has it
 };
 
-// The lengths of the files of a run, in complete records, as marks.
+// The marks (output_file.hpp) of the files of a run, up to the end of their last complete record.
 struct OutputMarks
 {
     FileMark xtc, trr, edr;
-    H5mdFrames h5md{}; // that the .h5md has
+    H5mdFrames h5md{}; // numbers of frames in the .h5md
 };
 
 struct RunOutputPlan
@@ -104,7 +104,7 @@ private:
     template <class Visit>
     void for_each_file(Visit&& visit); // calls visit(file, its member of OutputMarks)
 
-    OutputMarks kept_; // what files of an earlier part were like; for files that are no longer written
+    OutputMarks kept_; // marks from an earlier part of the run, for files that this part does not write
     std::optional<XtcWriter> xtc_;
     std::optional<TrrWriter> trr_;
     std::optional<EdrWriter> edr_;

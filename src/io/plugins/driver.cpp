@@ -21,7 +21,7 @@ struct OpenFile
 {
     H5FD_t of_hdf5;
     OrderedFile* file;
-    haddr_t end; // of allocated bytes
+    haddr_t end; // end of the allocated bytes
 };
 
 OpenFile& opened(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file); }
@@ -62,7 +62,7 @@ int compare(const H5FD_t* a, const H5FD_t* b)
 
 herr_t query(const H5FD_t*, unsigned long* features)
 {
-    *features = H5FD_FEAT_SUPPORTS_SWMR_IO; // no others: they join or delay writes, and the order matters here
+    *features = H5FD_FEAT_SUPPORTS_SWMR_IO; // no other features: these join or delay writes, whose order matters
     return 0;
 }
 
@@ -94,7 +94,7 @@ Class driver_class()
     Class calls{};
     if constexpr (requires { calls.version; }) { calls.version = 1; } // since HDF5 1.14
     calls.name = "parhelion_ordered";
-    if constexpr (requires { calls.value; }) { calls.value = 511; } // of those for private use
+    if constexpr (requires { calls.value; }) { calls.value = 511; } // one of the numbers for private use
     calls.maxaddr = static_cast<haddr_t>(1) << 62;
     calls.fc_degree = H5F_CLOSE_WEAK;
     calls.fapl_size = sizeof(Properties);

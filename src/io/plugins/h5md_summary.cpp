@@ -18,7 +18,7 @@ namespace {
 
 bool exists(hid_t group, const std::string& name)
 {
-    // HDF5 wants to know of each part of a path whether it exists.
+    // HDF5 can test a path only if all its parts but the last exist, so each part is tested.
     for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1))
     {
         if (H5Lexists(group, name.substr(0, end).c_str(), H5P_DEFAULT) <= 0) { return false; }
@@ -56,10 +56,10 @@ std::string text_of(hid_t group, const char* name)
     }
     std::string text(H5Tget_size(type), '\0');
     done(H5Aread(attribute, type, text.data()), "read an attribute");
-    return text.c_str(); // to the first zero
+    return text.c_str(); // the characters before the first zero byte
 }
 
-// Returns the length of the dataset's unit, of those in this table; not a number if the unit is another.
+// Returns the dataset's unit in nm or ps, as this table has it; NaN if the table does not have the unit.
 template <std::size_t Count>
 double unit_of(hid_t data, const std::array<std::pair<const char*, double>, Count>& table)
 {

@@ -9,7 +9,7 @@ namespace parhelion::h5md {
 
 namespace {
 
-constexpr hsize_t numbers_in_chunk = 256; // of steps and times: 2 KiB
+constexpr hsize_t numbers_in_chunk = 256; // steps or times in a chunk of 2 KiB
 constexpr hsize_t most_atoms_in_chunk = 1 << 20;
 constexpr unsigned zlib_level = 1; // level 9 takes twice as long and saves 1 % of coordinates
 constexpr const char* array_units[] = {"nm", "nm ps-1", "kJ mol-1 nm-1"};
@@ -59,7 +59,7 @@ Object create_dataset(hid_t parent, const char* name, hid_t type, const std::vec
             H5Dclose, std::string("create the dataset ") + name};
 }
 
-// Writes a constant number of each atom.
+// Writes a number for each atom, such as its mass, which is constant during the run.
 void write_constant(hid_t parent, const char* name, hid_t file_type, hid_t memory_type, hsize_t atoms, const void* values,
                     const char* unit)
 {
@@ -193,8 +193,8 @@ void Writer::drop_frames(const char* path, const std::int64_t* kept)
         done(H5Dset_extent(series.data, series.size.data()), "drop frames");
         done(H5Dflush(series.data), "drop frames");
     };
-    // Values come first, as they come last when a frame is added: a reader takes the number of frames from them. A process that
-    // is killed here may leave zeros in the frames that it drops, but none in those before.
+    // Values are cut first, because readers take the number of frames from them; when a frame is added, they come last. If the
+    // process is killed here, frames that it drops may contain zeros, but no earlier frame does.
     for (std::size_t i = 0; i < elements_.size(); ++i)
     {
         if (elements_[i].is_there()) { cut(elements_[i].value, kept[i]); }

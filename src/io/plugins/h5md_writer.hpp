@@ -17,7 +17,7 @@ namespace parhelion::h5md {
 class Writer
 {
 public:
-    // As parhelion_h5md_calls::open. Throws SystemFailure, ContentsFailure.
+    // Opens the file as parhelion_h5md_calls::open describes. Throws SystemFailure, ContentsFailure.
     Writer(const parhelion_h5md_plan& plan, const std::int64_t* kept);
     void write(const parhelion_h5md_frame& frame);
     void sync() { file_.sync(); }

@@ -12,7 +12,7 @@
 
 namespace parhelion::h5md {
 
-inline constexpr const char* array_names[] = {"position", "velocity", "force"}; // as parhelion_h5md_x and so on
+inline constexpr const char* array_names[] = {"position", "velocity", "force"}; // in the order of parhelion_h5md_x and so on
 
 // The contents of a file are not what is expected.
 struct ContentsFailure : std::runtime_error
@@ -47,7 +47,7 @@ public:
         if (id_ >= 0) { close_(id_); }
     }
 
-    operator hid_t() const { return id_; } // as an argument of HDF5's calls
+    operator hid_t() const { return id_; } // converts to an argument of HDF5's calls
 
 private:
     hid_t id_ = -1;

@@ -13,7 +13,7 @@ namespace parhelion::h5md {
 
 namespace {
 
-constexpr std::size_t superblock_bytes = 48; // of version 3 (HDF5 File Format Specification 3.0, section II.A), at the beginning
+constexpr std::size_t superblock_bytes = 48; // bytes of the superblock of version 3 (HDF5 File Format Specification 3.0, II.A)
 
 } // namespace
 
@@ -95,7 +95,7 @@ void OrderedFile::append_changes()
     }
     catch (const SystemFailure&)
     {
-        static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(on_disk_)) == 0); // the error to tell is the first one
+        static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(on_disk_)) == 0); // the first error is the one to report
         throw;
     }
 }
@@ -110,7 +110,7 @@ void OrderedFile::put_superblock()
 void OrderedFile::commit()
 {
     if (has_failed_) { throw SystemFailure(path_ + "  an earlier change could not be written"); }
-    has_failed_ = true; // until all is written
+    has_failed_ = true; // stays true unless all is written
     append_changes();
     const bool has_changes = !changes_.empty(), is_shorter = length_ < on_disk_;
     if (has_changes && !is_shorter) { put_superblock(); }

@@ -2,7 +2,7 @@
 // A file that HDF5 changes and that can be read at any time. HDF5 does not only append: each frame also changes bytes in the
 // middle of the file, such as indexes and the number of frames. OrderedFile keeps all changes in memory until commit(), which
 // writes them in an order that leaves a readable file wherever the process is killed:
-//   1. bytes behind the end, which nothing refers to yet; if there is no room for them, the file is cut back, and is as before;
+//   1. bytes behind the end, which nothing refers to yet; if the disk is full, the file is cut back to its earlier length;
 //   2. the superblock, which says how long the file is; it comes last if the file becomes shorter;
 //   3. changes of other bytes, in the order in which HDF5 made them. In its mode for one writer and many readers (SWMR) HDF5
 //      changes what is referred to before what refers to it.

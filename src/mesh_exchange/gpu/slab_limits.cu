@@ -14,7 +14,7 @@ namespace {
 
 constexpr int threads = 256;
 
-// Purpose        computes for each home atom for how many planes the owners have the atom
+// Purpose        counts for each home atom the planes whose owners have the atom
 // Work           a thread per slot
 // Reads/Writes   positions, the box / planes by slot
 // Orders         nothing; the order of the stream suffices

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks on a GPU whether owners of planes can sum charges from their home and halo atoms alone (mesh_exchange/slab_limits.hpp).
 //
-// Each rank checks for its home atoms which planes an atom reaches, and whether the owners of these planes took the
-// atom into their halos at the repartition. The function that decided this (state/gpu/zones.cuh) computes it again
-// here, so no margin has to be trusted. If an owner lacks an atom, a flag is raised and the steps are discarded. Cost:
-// at a repartition some ten operations per home atom and rank behind; in every step a load of the x of every home atom.
+// Each rank checks for its home atoms which planes an atom reaches, and whether the owners of these planes took the atom into
+// their halos at the repartition. The function that decided this (state/gpu/zones.cuh) computes it again here, with the same
+// result. If an owner lacks an atom, a flag is raised and the steps are discarded. Cost: at a repartition some ten operations per
+// home atom and rank behind; in every step a load of the x of every home atom.
 #pragma once
 
 #include "device/gpu/device_buffer.hpp"
@@ -16,7 +16,7 @@
 
 namespace parhelion {
 
-// Which atoms a mesh spreads: with LJ-PME, atoms without a charge, too.
+// Says which atoms a mesh spreads: charged atoms or, with LJ-PME, all atoms.
 enum class MeshAtoms
 {
     Charged,
@@ -32,7 +32,7 @@ public:
 
     // Notes which owners have which atoms. Call it when every rank has its new halo.
     void follow(GpuQueue& queue, GpuState<N>& state);
-    // Raises gpu_flag_mesh_strayed unless every such home atom is on all ranks whose planes it reaches.
+    // Raises gpu_flag_mesh_strayed unless every home atom of this kind is on all ranks whose planes it reaches.
     void check(GpuQueue& queue, GpuState<N>& state, MeshAtoms which);
 
 private:
@@ -40,7 +40,7 @@ private:
     int rank_;
     DeviceBuffer<GpuCell> cells_;             // indexed by rank
     DeviceBuffer<mesh::PlaneRange> planes_;   // indexed by rank
-    DeviceBuffer<std::int32_t> reaches_back_; // for each slot: planes whose owners have the atom, back from this rank's last
+    DeviceBuffer<std::int32_t> reaches_back_; // [slot]: number of planes, from this rank's last backwards, whose owners have it
 };
 
 } // namespace parhelion

@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(threads)
 
 // Purpose        marks those atoms of a complete exchange buffer that its rank needs
 // Work           a thread per atom of the system
-// Reads/Writes   positions on the exchange buffer, reference atoms / zones on the exchange buffer
+// Reads/Writes   positions in the exchange buffer, reference atoms / zones in the exchange buffer
 // Orders         nothing; the order of the stream suffices
 // Requires       the box of these positions
 // Cost           37 bytes per atom of the system, at a start or a restart only

@@ -67,7 +67,7 @@ struct DeviceScalars
     // height_per_unit: distance (nm) between faces of the box that is one unit of Fixed. shear: Box::shear().
     Vec3<double> height_per_unit, shear;
     std::int64_t step = 0;
-    double sure_temperature = 0; // K, of the hottest group at the latest sum of kinetic energies; 0: no sum yet
+    double sure_temperature = 0; // K, of the hottest group (pairs/list_conditions.hpp); 0: no kinetic energies yet
     std::uint32_t flags = 0;     // bits of GpuFlag
     // A rank's share of the system's number of bonded terms, minus the number of terms that it computes. The sum
     // over ranks must be 0. It adds up all terms since the last repartition, until ranks agree on their flags.

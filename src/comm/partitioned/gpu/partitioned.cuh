@@ -12,8 +12,8 @@
 // count    one add, acquire and release at device scope, by one thread; in a warp one add per group of partitions
 // signal   release at system scope by the last of a group: it covers all copies that were counted
 //
-// With the progression engine there is no copy. The count covers what the threads have written to the source's buffer. Instead of
-// setting the signal, the last of a group leaves a descriptor for the proxy, by release at system scope
+// With the progression engine a proxy copies, so threads make no copy. The count covers what the threads have written to the
+// source's buffer. Instead of a signal, the last of a group leaves a descriptor for the proxy, by release at system scope
 // (comm/core/proxy_ring.hpp).
 //
 // With kernel copy, a partition that is a group by itself is counted after its signal, not before it, as there are no copies of

@@ -76,7 +76,7 @@ public:
                      "cuMemImportFromShareableHandle");
         map(pages, (bytes + granule - 1) / granule * granule, granule);
     }
-    // Lets these GPUs load and store.
+    // Lets these GPUs load from the pages and store to them.
     void open_to(std::span<const int> devices)
     {
         std::vector<CUmemAccessDesc> access;
@@ -114,7 +114,7 @@ private:
                      "cuMemGetAllocationGranularity");
         return granule;
     }
-    // Releases the handle, because the mapping keeps the pages alive.
+    // Maps the pages. Releases their handle, because the mapping keeps them alive.
     void map(CUmemGenericAllocationHandle pages, std::size_t bytes, std::size_t granule)
     {
         CUdeviceptr at = 0;

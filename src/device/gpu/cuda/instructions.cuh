@@ -177,8 +177,9 @@ __device__ inline void exchange_if_below(float a, float b, float scale, const fl
         : "f"(a), "f"(b), "f"(scale), "f"(-scale), "f"(d[0]), "f"(d[1]), "f"(d[2]));
 }
 
-// Multiplies matrices of halves in a warp: sums = j * i. j has 16 rows, i 8 columns, of 8 halves, two a word. A lane passes word
-// lane % 4 of j's rows lane / 4 and lane / 4 + 8, and of i's column lane / 4. It gets columns lane % 4 * 2 and + 1 of its rows.
+// Multiplies matrices of half-precision numbers in a warp: j (16 x 8) times i (8 x 8), two numbers per word. A lane passes word
+// lane % 4 of j's rows lane / 4 and lane / 4 + 8, and of i's column lane / 4. It gets columns lane % 4 * 2 and the next of these
+// rows.
 __device__ inline void multiply_halves(const std::uint32_t (&j)[2], std::uint32_t i, float (&sums)[4])
 {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %7, %7, %7};"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA runtime under the names that device/gpu uses. hip/runtime.cuh has the same names for AMD's runtime. A name
-// without a comment does exactly what the function behind it does. Functions return a Status, for gpu_check(),
-// but nobody may use what functions that free or destroy return.
+// The CUDA runtime under the names that device/gpu uses. hip/runtime.cuh has the same names for AMD's runtime. A name without a
+// comment does exactly what the function behind it does. Functions return a Status, for gpu_check(), but callers must ignore the
+// Status of functions that free or destroy.
 #pragma once
 
 #include "device/host_gpus.hpp"
@@ -36,7 +36,7 @@ inline constexpr auto& count_gpus = cudaGetDeviceCount;
 inline constexpr auto& make_current = cudaSetDevice;
 inline constexpr auto& get_current = cudaGetDevice;
 inline constexpr auto& can_access = cudaDeviceCanAccessPeer;
-inline Status open_access(int to) { return cudaDeviceEnablePeerAccess(to, 0); } // of the current GPU to the memory of `to`
+inline Status open_access(int to) { return cudaDeviceEnablePeerAccess(to, 0); } // lets the current GPU access the memory of `to`
 
 struct GpuProperties
 {
@@ -101,7 +101,7 @@ inline constexpr auto to_device = cudaMemcpyHostToDevice, to_host = cudaMemcpyDe
 // --- streams and events
 
 using Stream = cudaStream_t;
-inline Status make_stream(Stream* stream, bool is_first) // is_first: has the highest priority, not the lowest
+inline Status make_stream(Stream* stream, bool is_first) // is_first: with the highest priority, otherwise with the lowest
 {
     int lowest = 0, highest = 0;
     const Status status = cudaDeviceGetStreamPriorityRange(&lowest, &highest);
@@ -112,7 +112,7 @@ inline constexpr auto& destroy_stream = cudaStreamDestroy;
 inline constexpr auto& synchronize_stream = cudaStreamSynchronize;
 
 using Event = cudaEvent_t;
-inline Status make_event(Event* event, bool sleeps) // sleeps: who waits for it sleeps
+inline Status make_event(Event* event, bool sleeps) // sleeps: host threads that wait for it sleep
 {
     return cudaEventCreateWithFlags(event, (sleeps ? cudaEventBlockingSync : 0u) | cudaEventDisableTiming);
 }

@@ -110,7 +110,7 @@ __device__ inline void exchange_if_below(float a, float b, float scale, const fl
     }
 }
 
-// Not by the matrix instructions, whose layout differs: each lane fetches the words of its rows and columns.
+// Does not use the matrix instructions, whose layout differs: each lane fetches the words of its rows and columns.
 __device__ inline void multiply_halves(const std::uint32_t (&j)[2], std::uint32_t i, float (&sums)[4])
 {
     const auto halves = [](std::uint32_t word) {

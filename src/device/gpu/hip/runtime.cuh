@@ -34,7 +34,7 @@ inline Status open_access(int to) { return hipDeviceEnablePeerAccess(to, 0); }
 struct GpuProperties
 {
     std::string name;
-    int major = 0, minor = 0; // of the architecture: 9 and 0 for gfx90a
+    int major = 0, minor = 0; // numbers of the architecture: 9 and 0 for gfx90a
     bool is_allowed = false;
     bool launches_early = false;
     int multiprocessors = 0, threads_of_multiprocessor = 0;
@@ -148,7 +148,7 @@ struct Launch
     dim3 blocks, threads;
     std::size_t shared_bytes;
     Stream stream;
-    bool begins_early = false; // always false: GpuProperties::launches_early is
+    bool begins_early = false; // always false, as GpuProperties::launches_early is
     Event begun = nullptr;     // passes at the kernel's end
 };
 template <class... Parameters, class... Arguments>
@@ -186,7 +186,7 @@ Status allow_shared_bytes(Kernel kernel, std::size_t bytes)
     return hipFuncSetAttribute(reinterpret_cast<const void*>(kernel), hipFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(bytes));
 }
-// AMD's shared memory is no part of a cache: there is nothing to divide.
+// Does nothing: AMD's shared memory is not a part of a cache, so there is nothing to divide.
 template <class Kernel>
 Status prefer_shared_percent(Kernel, int)
 {

@@ -39,7 +39,7 @@ public:
 private:
     DeviceBuffer<JointRecord> records_;
     DeviceBuffer<std::int32_t> atoms_,
-        slots_; // of all joint restraints; the first slot of a restraint is -1 if it is not this rank's
+        slots_; // slots of the atoms of all joint restraints; the first is -1 if a restraint is not this rank's
 };
 
 } // namespace parhelion

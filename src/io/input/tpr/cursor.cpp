@@ -22,7 +22,7 @@ T number_at(const unsigned char* bytes)
 
 std::int32_t integer_at(const unsigned char* bytes) { return static_cast<std::int32_t>(number_at<std::uint32_t>(bytes)); }
 
-// The limit of numbers, which is also that of text files. A larger value means that the bytes are no real number.
+// The largest number that is accepted, as in text files. A larger value means that the bytes are no real number.
 constexpr double largest_real = 1e20;
 
 // Returns whether x is nearest to a decimal number of this scale, and such numbers are farther apart than floats near x.

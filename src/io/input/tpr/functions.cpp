@@ -12,7 +12,7 @@ namespace tpr_table {
 using enum TprUse;
 using Kind = InteractionKind;
 
-constexpr int always = 0, still = 999; // values for no first version, for no last version
+constexpr int always = 0, still = 999; // used for functions without a first version, without a last version
 
 constexpr TprFunction term(std::string_view name, int atoms, std::string_view own, int state_b, Kind kind,
                            std::string_view shared = "")
