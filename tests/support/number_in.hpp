@@ -16,10 +16,10 @@ T number_in(const char* variable, T otherwise)
     return asked != nullptr ? static_cast<T>(std::atoll(asked)) : otherwise;
 }
 
-// What a test of chance does where each exchange is short: a hundred thousand by night, ten thousand at each change.
+// Returns how many short exchanges a test with random delays makes: a hundred thousand by night, ten thousand at each change.
 inline int very_many_exchanges() { return 4 * number_in("PARHELION_TEST_EXCHANGES", 25'000); }
 
-// How often a test makes and frees what it uses: enough at each change to take more than there is if anything were kept.
+// Returns how often a test makes and frees what it uses. If anything were kept, memory or signals would run out before the end.
 inline int times_made_and_freed() { return std::max(100, number_in("PARHELION_TEST_EXCHANGES", 20'000) / 10); }
 
 } // namespace parhelion::test
