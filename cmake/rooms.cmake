@@ -89,27 +89,28 @@ function(parhelion_sources name host gpu)
   set(${gpu} ${found} PARENT_SCOPE)
 endfunction()
 
-# Compiles each of these kernel sources of a room once for each numeric policy (base/numerics.hpp): their four instances take nvcc
-# minutes in one object. A policy that is missing here is missing when the program is linked.
-function(parhelion_compile_by_numerics name)
-  get_target_property(sources parhelion_${name} SOURCES)
+# Compiles each of these kernel sources of a target once for each numeric policy (base/numerics.hpp): their four instances take nvcc
+# minutes in one object. The sources are files of `folder`, where the target finds headers, too. A policy that is missing here is missing
+# when the program is linked.
+function(parhelion_compile_by_numerics target folder)
+  get_target_property(sources ${target} SOURCES)
   foreach(file IN LISTS ARGN)
-    set(whole ${PARHELION_ROOT}/src/${name}/${file})
+    set(whole ${folder}/${file})
     if(NOT whole IN_LIST sources)
-      message(FATAL_ERROR "room ${name} has no source ${file}")
+      message(FATAL_ERROR "${target} has no source ${file}")
     endif()
     list(REMOVE_ITEM sources ${whole})
     foreach(policy Mixed Double MixedReproducible DoubleReproducible)
-      string(REGEX REPLACE "\\.cu$" ".${policy}.cu" part ${CMAKE_CURRENT_BINARY_DIR}/${name}/${file})
+      string(REGEX REPLACE "\\.cu$" ".${policy}.cu" part ${CMAKE_CURRENT_BINARY_DIR}/by_numerics/${target}/${file})
       file(CONFIGURE OUTPUT ${part} @ONLY CONTENT "#include \"base/numerics.hpp\"
 #undef PARHELION_FOR_EACH_NUMERICS
 #define PARHELION_FOR_EACH_NUMERICS(macro) macro(${policy})
-#include \"${name}/${file}\"
+#include \"${file}\"
 ")
       list(APPEND sources ${part})
     endforeach()
   endforeach()
-  set_target_properties(parhelion_${name} PROPERTIES SOURCES "${sources}")
+  set_target_properties(${target} PROPERTIES SOURCES "${sources}")
 endfunction()
 
 # One library per room, with what its folders gpu/ hold only if PARHELION_CUDA is on. Who may depend on whom: rooms.toml.
