@@ -93,11 +93,11 @@ TEST_F(MinimisationOnGpu, goes_along_the_lines_of_the_cpu)
     const Refdata with_constraints = as_minimisation(load_refdata("etoh"), Integrator::ConjugateGradients);
     for (const Refdata& data : {with_constraints, flexible_ethanol(Integrator::LBfgs)})
     {
-        const Outcome gpu = minimise_on(data, on(Device::Gpu, Precision::Double, Summation::Fast), 12);
-        const Outcome cpu = minimise_on(data, on(Device::Cpu, Precision::Double, Summation::Fast), 12);
+        const Outcome gpu = minimise_on(data, on(Device::Gpu, Precision::Double, Summation::Fast), 8);
+        const Outcome cpu = minimise_on(data, on(Device::Cpu, Precision::Double, Summation::Fast), 8);
         SCOPED_TRACE(cpu.recorder.messages.back());
         expect_same_bases(gpu.recorder, cpu.recorder, 1e-9, 1e-5);
-        EXPECT_EQ(gpu.summary.steps, 12);
+        EXPECT_EQ(gpu.summary.steps, 8);
         EXPECT_NEAR(gpu.end.observables.potential, gpu.recorder.observables.back().potential,
                     1e-9 * std::abs(gpu.end.observables.potential));
     }
@@ -105,8 +105,10 @@ TEST_F(MinimisationOnGpu, goes_along_the_lines_of_the_cpu)
 
 TEST_F(MinimisationOnGpu, has_the_bits_of_one_rank_on_every_grid)
 {
-    for (const Integrator minimiser : {Integrator::SteepestDescent, Integrator::ConjugateGradients, Integrator::LBfgs})
+    OneIn minimisers;
+    for (const Integrator minimiser : {Integrator::ConjugateGradients, Integrator::SteepestDescent, Integrator::LBfgs})
     {
+        if (!minimisers.takes_next()) { continue; }
         Refdata data = flexible_ethanol(minimiser);
         if (minimiser != Integrator::LBfgs) { data = as_minimisation(load_refdata("etoh"), minimiser); }
         RunParameters& p = data.parameters; // short cut-offs, as the box is small for the grids
