@@ -92,7 +92,7 @@ struct BenchHaloOptions
     std::vector<std::int64_t> halo_atoms;
     std::vector<HaloMethod> methods;
     std::vector<NicEmulation> nodes;  // virtual nodes to measure; empty: ranks are measured
-    std::vector<std::string> proxies; // place of the proxies of virtual nodes: bench/halo/halo_timing.hpp
+    std::vector<std::string> proxies; // cores of the virtual nodes' proxies: "own", "polling" or "sleeping"
     NicEmulation nic;                 // delays of the network between virtual nodes
     int threads = 1, exchanges = 200;
     std::filesystem::path json;

@@ -46,7 +46,7 @@ void advance_box_velocity(const PressureCoupling& coupling, const Box<double>& b
 
 namespace {
 
-// Moves frozen atoms back along their frozen axes. They have followed the box, which was `before` earlier.
+// Moves frozen atoms back along their frozen axes. They had followed the change of the box from `before`.
 template <class N>
 void hold_frozen(CpuQueue& queue, const PeriodicBox<N>& before, const Mobility& mobility, ParticleState<N>& state)
 {

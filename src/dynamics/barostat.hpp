@@ -7,8 +7,8 @@
 //   Parrinello-Rahman  Parrinello, Rahman, J. Appl. Phys. 52, 7182 (1981): the box has a velocity, driven by the pressure of the
 //                      previous step. Acts on the kick (advance_box_velocity) and on the box (scale_box).
 //   C-rescale          Bernetti, Bussi, J. Chem. Phys. 153, 114107 (2020): stochastic, first order. Scales box and velocities.
-//                      Each set of joined edges has a noise of its own. For three single edges these are their equations of a
-//                      box of two lengths, written for three; Del Tatto et al., Appl. Sci. 12, 1139 (2022), do so for any cell.
+//                      Each set of joined edges has a noise of its own. For three single edges their equations of a box of two
+//                      lengths are extended to three lengths; Del Tatto et al., Appl. Sci. 12, 1139 (2022), do so for any cell.
 //   Berendsen          Berendsen et al., J. Chem. Phys. 81, 3684 (1984): first order, not an ensemble. Scales the box.
 //
 // Positions are fractions of the box, so they follow the box without extra work. The state of the
@@ -48,11 +48,11 @@ PressureCoupling make_pressure_coupling(const RunParameters& parameters, std::ui
 
 struct BarostatState
 {
-    // These members are for Parrinello-Rahman:
+    // The next five members serve Parrinello-Rahman.
     Vec3<double> box_velocity;   // nm/ps
-    Vec3<double> pressure;       // joined_mean() of the last step that computed it, bar; set by the engine
-    Vec3<double> tilt_velocity;  // nm/ps, of yx, zx, zy; like shear_pressure it is 0 unless the coupling shears the box
-    Vec3<double> shear_pressure; // bar, of yx, zx, zy, in the step of `pressure`
+    Vec3<double> pressure;       // joined_mean() of the last known pressure, bar; set by the engine
+    Vec3<double> tilt_velocity;  // elements yx, zx, zy, nm/ps; 0 unless the coupling shears the box, as is shear_pressure
+    Vec3<double> shear_pressure; // elements yx, zx, zy of the pressure in the same step, bar
     bool pressure_known = false; // false before the end of the first step, in which the box velocity stays 0
 
     // Energy given to the system, kJ/mol. Parrinello-Rahman: work of outer pressures without a potential. Berendsen,
@@ -60,7 +60,7 @@ struct BarostatState
     double work = 0;
     double pending_work = 0;     // known part of the work of the last scaling, kJ/mol
     Vec3<double> pending_strain; // logarithms of the factors of the last scaling
-    Vec3<double> pending_shear;  // yx, zx, zy of the strain in the last scaling
+    Vec3<double> pending_shear;  // elements yx, zx, zy of the strain in the last scaling
 };
 
 // Advances the box velocity of Parrinello-Rahman by the last pressure, and writes the drag of

@@ -10,7 +10,7 @@
 
 namespace parhelion {
 
-// Returns the number of edges that change by one factor, from axis d on, which must be the first of them.
+// Returns the number of edges that are joined with edge d, itself included. d must be the first of them.
 PARHELION_HD inline int joined_edges(BoxCoupling edges, int d)
 {
     if (edges == BoxCoupling::Isotropic) { return 3; }
@@ -144,7 +144,7 @@ PARHELION_HD inline Vec3<double> box_drag(const PressureCoupling& coupling, cons
         const Vec3<double> outer = detail::outer_pressure(coupling, box, barostat.pressure), before = barostat.box_velocity;
         for (int d = 0, n; d < 3; d += n)
         {
-            // Joined edges have one strain. Its power, V tr(P - P0) strain', changes 1/2 W sum of (box velocity)^2.
+            // Joined edges have one strain. The power V tr(P - P0) d(strain)/dt changes 1/2 W sum of (box velocity)^2.
             n = joined_edges(coupling.edges, d);
             const double strain_acceleration = detail::inverse_box_mass(coupling, box, d) * n * volume /
                                                detail::sum_of_squares(box, d, n) * (barostat.pressure[d] - outer[d]);
@@ -181,7 +181,7 @@ PARHELION_HD inline Mat3<double> scaled_kinetic(const Vec3<double>& velocity, Ma
     return kinetic;
 }
 
-// Returns the box after a coupling step; its work is pending. kinetic_energy: after the step, along each axis, kJ/mol.
+// Returns the box after a coupling step, and adds the known part of its work to pending_work. kinetic_energy: by axis, kJ/mol.
 PARHELION_HD inline BoxScaling next_box(const PressureCoupling& coupling, std::int64_t step,
                                         const PressureObservables& observables, const Vec3<double>& box,
                                         const Vec3<double>& kinetic_energy, BarostatState& barostat)

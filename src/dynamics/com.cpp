@@ -95,7 +95,7 @@ std::vector<ComMotion> finish_com_motion(const std::vector<Sum>& sums, const std
 
 namespace {
 
-// Calls act(slot, motion of the atom's group, axes along which the atom moves) for the home atoms of all groups.
+// Calls act(slot, motion, axes) for the home atoms of all groups: the motion of the atom's group, the axes along which it moves.
 template <class N, class Act>
 void for_each_moved(CpuQueue& queue, const AtomGroups& groups, const std::vector<ComMotion>& motions,
                     const ParticleState<N>& state, const Mobility& mobility, const Act& act)

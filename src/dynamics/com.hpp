@@ -47,8 +47,8 @@ template <class N>
 void remove_com_motion(CpuQueue& queue, const AtomGroups& groups, const std::vector<ComMotion>& motions, ParticleState<N>& state,
                        const Mobility& mobility = {});
 
-// Moves atoms back by the displacement of their group: half of velocity times `time` (ps), as for an even acceleration
-// from rest. It must be below half the least height of the box. Frozen axes and `mobility` are as in remove_com_motion().
+// Moves atoms back by the displacement of their group: half of velocity times `time` (ps), as after a constant acceleration from
+// rest. It must be below half the least height of the box. Frozen axes and `mobility` are as in remove_com_motion().
 template <class N>
 void remove_com_displacement(CpuQueue& queue, const AtomGroups& groups, const std::vector<ComMotion>& motions, double time,
                              ParticleState<N>& state, const Mobility& mobility = {});

@@ -71,7 +71,7 @@ double angle_between(const Vec3<double>& a, const Vec3<double>& b)
     return std::abs(cosine) <= 1 + 1e-9 ? std::acos(std::clamp(cosine, -1.0, 1.0)) / units::degree : 180;
 }
 
-// The waters of one molecule type in one thread. Collects copies of a water until a batch is full or another water follows.
+// The waters of one molecule type in one thread. Collects copies of a water until a batch is full or another water is next.
 template <class N>
 class SettleLine
 {
@@ -201,7 +201,7 @@ void scatter(const LincsGroup& group, std::int32_t first_atom, const ParticleSta
     }
 }
 
-// Returns the tensor r (x) f of the forces along bonds that cause the displacements by the multipliers in a step of dt.
+// Returns sum r (x) f of the constraint forces, which follow from the multipliers of the displacements in a step of dt.
 Mat3<double> pull_of_constraints(const LincsGroup& group, const LincsWork& work, double dt)
 {
     Mat3<double> pull;

@@ -43,7 +43,7 @@ enum class ConstraintMasses : std::uint8_t
     Equal
 };
 
-// A water or a group of coupled constraints in one copy, given by its index in the molecule type.
+// A water, or a group of coupled constraints, in one copy. index: its number among those of the molecule type.
 struct ConstraintPlace
 {
     std::int32_t first_atom, index;
@@ -53,7 +53,7 @@ struct ConstraintAssignment
 {
     struct ByMethod
     {
-        std::vector<ConstraintPlace> waters; // sorted by index, then copy, so that the waters of a batch are alike
+        std::vector<ConstraintPlace> waters; // sorted by index, then copy: SETTLE takes several waters of one shape at a time
         std::vector<ConstraintPlace> groups;
     };
     std::vector<ByMethod> molecule_types;
@@ -134,7 +134,7 @@ private:
 };
 
 // Moves state.x onto the constraints, along the bonds of state.x, and leaves
-// state.v unchanged. It serves the start of a run without `continuation`.
+// state.v unchanged. Used at the start of a run without `continuation`.
 template <class N>
 ConstraintResult<N> constrain_positions(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment,
                                         ParticleState<N>& state);

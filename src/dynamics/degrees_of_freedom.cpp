@@ -39,7 +39,7 @@ std::vector<double> of_molecule(const MoleculeType& type)
 // Returns the number of degrees of freedom of one molecule that turning_share() counts. `dof` is indexed by atom.
 double turning_of_molecule(const MoleculeType& type, const std::vector<double>& dof)
 {
-    std::vector<std::size_t> group(type.atoms.size()); // after the loop: the lowest atom of each atom's group
+    std::vector<std::size_t> group(type.atoms.size()); // after the loop below: of each atom, the lowest atom of its group
     std::iota(group.begin(), group.end(), std::size_t{0});
     const auto group_of = [&](int atom) {
         auto g = static_cast<std::size_t>(atom);
@@ -55,7 +55,7 @@ double turning_of_molecule(const MoleculeType& type, const std::vector<double>& 
     std::vector<double> of_group(group.size());
     for (std::size_t a = 0; a < group.size(); ++a) { of_group[group_of(static_cast<int>(a))] += dof[a]; }
     double turning = 0;
-    for (const double d : of_group) { turning += std::max(0.0, d - 3); } // a free atom has three
+    for (const double d : of_group) { turning += std::max(0.0, d - 3); } // three are translation; a free atom has no more
     return turning;
 }
 

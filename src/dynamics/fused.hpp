@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused multiply-add. A GPU rounds it once, which saves an instruction; the host rounds twice, as not every
-// processor has it. It serves chains of arithmetic for whose latency a thread waits (measured in bench/gpu/update).
+// processor has it. It shortens chains of dependent operations, whose latency limits the update (measured in bench/gpu/update).
 #pragma once
 
 #include "base/vec3.hpp"

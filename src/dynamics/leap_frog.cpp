@@ -128,8 +128,8 @@ void drift(CpuQueue& queue, double dt, ParticleState<N>& state)
                 }
                 for (int d = 0; d < 3; ++d)
                 {
-                    // Adding 1.5 * 2^52 leaves the nearest integer in the low
-                    // bits of the double. Every vector unit has this conversion.
+                    // Converts to integers by adding 1.5 * 2^52, which leaves the nearest integer in the low bits. Every vector
+                    // unit can do this.
                     const double scale = dt / box.edges().diagonal()[d] * 0x1p32;
                     Fixed* x = state.x.cluster(c) + d * cluster_size;
                     for (int l = 0; l < cluster_size; ++l)

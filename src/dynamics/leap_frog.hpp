@@ -6,7 +6,7 @@
 //   drift   x(t + dt)   = x(t) + dt v(t + dt/2)
 //
 // keep and push are 1 and dt for a free system. Thermostat and barostat change these factors (see kick_coefficients()).
-// Arithmetic is in double, atom by atom, with the same bits in any order. Cost: bound by memory, about 1 ns per atom each.
+// Arithmetic is in double, atom by atom, with the same bits in any order. Cost: memory traffic, about 1 ns per atom and half.
 #pragma once
 
 #include "device/cpu_queue.hpp"
@@ -48,7 +48,7 @@ PARHELION_HD inline GroupKick group_kick(double dt, double scale, double frictio
     kick.push = {push, push, push};
     return kick;
 }
-// Returns `kick` for atoms that are frozen along some axes.
+// Returns `kick` with 0 along the axes along which atoms are frozen.
 PARHELION_HD inline GroupKick along(const Vec3<double>& mobility, const GroupKick& kick)
 {
     return {along(mobility, kick.keep), along(mobility, kick.push)};

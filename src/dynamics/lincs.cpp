@@ -26,7 +26,7 @@ std::vector<int> connected_sets(const std::vector<LincsBond>& bonds, std::size_t
     return label;
 }
 
-// The atom that two bonds share, with sign +1 if it is at equal ends of them, -1 at opposite ends; 0 if they share no atom.
+// The atom that two bonds share. sign: +1 if it is atom a of both or atom b of both, -1 if not; 0 if they share no atom.
 struct SharedAtom
 {
     int sign = 0, atom = -1;
@@ -148,7 +148,7 @@ void take_back(const LincsGroup& group, LincsWork& work)
 
 // Solves (1 - A) y = work.rhs and leaves the residual in work.rhs. 1 - A is the Gram matrix of the constraints'
 // directions: symmetric and, if they are independent, positive definite. The series would converge only if the
-// bonds of an atom point in sufficiently different directions. A bad start may not fulfil this.
+// bonds of an atom point in sufficiently different directions. In a bad start structure they may not.
 void solve_by_conjugate_gradients(const LincsGroup& group, LincsWork& work)
 {
     const std::size_t n = group.bonds.size();
@@ -235,7 +235,7 @@ void lincs(const LincsGroup& group, const LincsSettings& settings, LincsWork& wo
     const int order = series_order(group, settings);
     set_directions_and_matrix(group, work);
     for (std::size_t i = 0; i < n; ++i) { work.multiplier[i] = 0; }
-    // Makes the projection of each new bond on its old direction equal to the constraint's length.
+    // Makes the projection of each bond after the move, on its direction before it, equal to the constraint's length.
     for (std::size_t i = 0; i < n; ++i)
     {
         work.rhs[i] = group.weight[i] * (dot(work.direction[i], moved_bond(group, work, i)) - group.bonds[i].length);

@@ -21,19 +21,19 @@ struct LincsSettings
     int order = 4; // highest power in the series; doubled for groups with triangles, which converge slowly
     int iterations =
         1; // least number of corrections for rotation; a group goes on while a bond is off by more than the tolerance
-    static constexpr double tolerance = 1e-6; // relative deviation that LINCS promises
-    // A bond whose final relative deviation is larger counts as not satisfied. Unconstrained bonds vibrate by
-    // three hundred times as much at 300 K. A deviation above this limit grows without limit from step to step.
+    static constexpr double tolerance = 1e-6; // relative deviation below which a bond needs no further correction
+    // A bond whose final relative deviation is larger counts as not satisfied. The vibration of unconstrained bonds at 300 K is
+    // 300 times as large. Deviations above this value grow from step to step until the run blows up.
     static constexpr double failed = 1e-4;
-    // Each correction reduces the error by about the same factor. If the factor is 0.98,
-    // this many corrections gain four digits. If it is larger, they may not suffice.
+    // Each correction multiplies the error by about the same factor. If the factor is 0.98, this many corrections reduce the
+    // error by four digits. If it is larger, they may not suffice.
     static constexpr int max_extra_iterations = 500;
     // After this many extra iterations, groups with triangles start again, with Gauss-Seidel sweeps. Rigid bodies
     // have eigenvalues of -1 and below (a tetrahedron -1), for which the series diverges at any time step.
     static constexpr int series_iterations = 4;
 };
 
-// Returns the square that is summed, in units of the tolerance: fixed-point sums cannot resolve the square of 1e-6.
+// Returns the square of a relative deviation in units of the tolerance: fixed-point sums cannot resolve the square of 1e-6.
 PARHELION_HD inline double deviation_square(double relative)
 {
     const double of_tolerance = relative / LincsSettings::tolerance;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Motion groups: the atoms of one temperature group that are frozen along the same axes move alike.
 //
-// The idea: if atoms are frozen, temperature groups are split by frozen axes. A kick has coefficients per group anyway,
-// which become 0 along frozen axes. Without frozen atoms, motion groups are the temperature groups, at no cost.
+// The idea: if atoms are frozen, temperature groups are split by frozen axes. A kick has coefficients for each group anyway;
+// those along frozen axes become 0. Without frozen atoms, motion groups are the temperature groups, at no cost.
 #pragma once
 
 #include "base/vec3.hpp"

@@ -15,7 +15,7 @@ struct SettleWater
     double oh, hh;                      // nm
     double mass_o, mass_h;              // u
     double ra, rb, rc;                  // nm
-    double share_o, share_h;            // fraction of the water's mass: the oxygen's, one hydrogen's
+    double share_o, share_h;            // fractions of the water's mass: that of the oxygen, that of one hydrogen
     double inverse_ra, inverse_2rc;     // 1/nm
 };
 
@@ -31,7 +31,7 @@ struct SettleBatch
     double move_o[3][settle_batch_size], move_a[3][settle_batch_size], move_b[3][settle_batch_size];
     // Output, nm: corrections to the displacements.
     double correct_o[3][settle_batch_size], correct_a[3][settle_batch_size], correct_b[3][settle_batch_size];
-    // Output: the smallest squared cosine, which must be positive. If it is near or below 0 (or NaN), the water moved too far.
+    // Output: the least squared cosine of a rotation angle. If it is near or below 0, or NaN, the water moved too far.
     double margin[settle_batch_size];
 };
 

@@ -101,7 +101,7 @@ struct SettlePush
 };
 
 // Returns the changes of the vectors o, a and b of a water's atoms that forces along the three sides cause, so that no side
-// changes its length to first order. oh_a, oh_b: the water, as in SettleBatch; up to rounding, as a linear system is solved.
+// changes its length to first order, up to rounding. oh_a, oh_b: the water, as in SettleBatch.
 PARHELION_HD inline SettlePush settle_projection(const SettleWater& water, const Vec3<double>& oh_a, const Vec3<double>& oh_b,
                                                  const Vec3<double>& o, const Vec3<double>& a, const Vec3<double>& b)
 {

@@ -39,8 +39,8 @@ struct BoxDrag
     Vec3<double> along, shear;
 };
 
-// Does for a sheared box what box_drag() does. The conserved energy counts half of the tilt's mass, because if edges have
-// equal length, twice the force acts on the tilt. If they have different lengths, the rest is work without a potential.
+// Does for a sheared box what box_drag() does. A tilt's force is a sum of two elements (see above), equal if edges have equal
+// length; so the conserved energy counts half of the tilt's mass. Their difference does work without a potential.
 PARHELION_HD inline BoxDrag sheared_box_drag(const PressureCoupling& coupling, const Box<double>& box, BarostatState& barostat)
 {
     namespace detail = barostat_detail;
@@ -98,7 +98,7 @@ PARHELION_HD inline Box<double> next_sheared_box(const PressureCoupling& couplin
 }
 
 // The number of times that one edge is subtracted from another, so that none leans by more than half of another edge:
-// c - zy b - zx a, b - yx a. Within a margin nothing is subtracted, so that a tilt of about a half does not alternate.
+// c - zy b - zx a, b - yx a. Up to a margin above a half nothing is subtracted, so a tilt of a half does not flip to and fro.
 struct BoxFlip
 {
     int yx = 0, zx = 0, zy = 0;

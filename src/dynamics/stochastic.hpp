@@ -4,8 +4,8 @@
 //
 // A step is: kick; constrain, which gives v1; friction and noise; constrain; drift; finish. Friction and noise turn v1 into
 //   v2 = a v1 + sqrt(kT (1 - a^2) / m) xi,   a = exp(-dt / tau),
-// half of which acts on the displacement: the atoms move by w dt with w = (v1 + v2) / 2. Between friction_and_noise()
-// and finish_stochastic_step() state.v holds w. Constraints and drift are thus those of leap-frog.
+// half of which acts on the displacement: the atoms move by w dt with w = (v1 + v2) / 2. Between friction_and_noise() and
+// finish_stochastic_step() state.v holds w, so leap-frog's constraints and drift serve unchanged.
 // Noise is a function of (seed, step, global atom). It does not depend on threads, ranks or order.
 #pragma once
 

@@ -28,7 +28,7 @@ constexpr bool couples(std::int64_t step, int interval) { return interval == 1 |
 struct NoseHooverChain
 {
     int links = 0; // 0: leap-frog, which has one variable and no chain
-    int parts = 1; // number of parts in which the chain takes the time between couplings
+    int parts = 1; // number of parts into which the chain divides the time between couplings
 };
 
 struct TemperatureCoupling
@@ -75,7 +75,7 @@ struct ThermostatState
     std::vector<double> xi;          // Nose-Hoover: friction of each group, 1/ps
     std::vector<double> xi_integral; // Nose-Hoover: time integral of xi
     std::vector<double> heat;        // v-rescale, Berendsen: total energy that each group got, kJ/mol
-    std::vector<double> chain;       // Nose-Hoover: frictions of the links after the first, group by group, 1/ps
+    std::vector<double> chain;       // Nose-Hoover: frictions (xi) of the further links of each chain, group by group, 1/ps
 };
 
 ThermostatState initial_state(const TemperatureCoupling& coupling);

@@ -100,7 +100,7 @@ PARHELION_HD inline double advance_chain(const TemperatureCoupling::Group& group
 } // namespace thermostat_detail
 
 // Advances a group's chain by half of a coupling step of `time_step` ps. kinetic: kinetic energy of v(t), kJ/mol.
-// The weights are those of Suzuki and Yoshida (Yoshida, Phys. Lett. A 150, 262 (1990)): five parts make the order four.
+// The weights are those of Suzuki and Yoshida (Yoshida, Phys. Lett. A 150, 262 (1990)): five parts give fourth order.
 PARHELION_HD inline GroupThermostat half_of_chain(const TemperatureCoupling::Group& group, const NoseHooverChain& chain,
                                                   double time_step, double kinetic, const GroupThermostatState& state)
 {

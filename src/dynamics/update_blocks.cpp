@@ -13,7 +13,7 @@ namespace {
 // A group of coupled constraints of a molecule type: its first entries in the shapes, and its atoms.
 struct GroupShape
 {
-    std::int32_t first_atom = 0, first_bond = 0; // index of its first atom and first bond in BlockShapes
+    std::int32_t first_atom = 0, first_bond = 0; // index of its first atom, and of its first bond, in BlockShapes
     std::int32_t couplings = 0, series_order = 0, has_triangle = 0;
     std::vector<int> atoms; // indices in the molecule
     std::int32_t bonds = 0;
@@ -287,7 +287,7 @@ UpdateBlocks make_update_blocks(const Topology& topology, const LincsSettings& s
 
 int most_waiting_blocks(std::size_t shared_of_block, std::size_t shared_of_multiprocessor)
 {
-    constexpr std::size_t always_allowed = 48 * 1024, by_system = 1024; // bytes; by_system: what CUDA itself takes for each block
+    constexpr std::size_t always_allowed = 48 * 1024, by_system = 1024; // bytes; by_system: CUDA's own, for each block
     constexpr int most = 2;                                             // blocks; the registers would suffice for three or four
     const std::size_t shared = shared_of_block + shared_beside_arena;
     if (shared > always_allowed) { return 0; }

@@ -21,13 +21,13 @@
 
 namespace parhelion {
 
-inline constexpr int update_block_size = 128; // number of threads, and of atoms of a block unless it is one larger LINCS group
+inline constexpr int update_block_size = 128; // threads of a block; its atoms, unless a LINCS group is larger
 
 // An atom of a shape, which all copies of a group of constraints have. Indices count from the group's first atom or constraint.
 struct ShapeAtom
 {
     double inverse_mass = 0;
-    std::int32_t first_end = 0, ends = 0; // its constraints, ascending: BlockShapes::ends [first_end, first_end + ends)
+    std::int32_t first_end = 0, ends = 0; // its constraints: BlockShapes::ends [first_end, first_end + ends)
 };
 struct ShapeBond
 {
@@ -127,10 +127,10 @@ struct Stars
 
 struct UpdateBlocks
 {
-    // Waters: their kinds, the global atoms O H H of each, and the index of its kind.
+    // Waters: the kinds of water; for each water its global atoms O H H, and the index of its kind.
     std::vector<SettleWater> water_kinds;
     std::vector<std::int32_t> water_atoms, kind_of_water;
-    // Waters with a site: their kinds, the global atoms O H H and site of each, and the index of its kind.
+    // Waters with a site: the kinds; for each water its global atoms O H H and site, and the index of its kind.
     std::vector<SiteWater> site_water_kinds;
     std::vector<std::int32_t> site_water_atoms, kind_of_site_water;
     std::vector<StarShape> star_shapes;

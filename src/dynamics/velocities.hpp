@@ -13,7 +13,7 @@ struct VelocityGeneration
 {
     double temperature = 300; // K
     std::uint64_t seed = 0;
-    double degrees_of_freedom = 0; // number in the whole system
+    double degrees_of_freedom = 0; // of the whole system
 };
 
 // Draws state.v by global atom from the seed, removes the components along constraints and the system's centre-of-mass

@@ -12,7 +12,7 @@ namespace parhelion {
 
 namespace {
 
-// Returns for each atom the lowest atom that is joined to it by sites, directly or through other atoms.
+// Returns for each atom the lowest atom that sites connect with it, directly or through other atoms.
 std::vector<std::int32_t> lowest_joined(const MoleculeType& type)
 {
     std::vector<std::int32_t> parent(type.atoms.size());
@@ -21,7 +21,7 @@ std::vector<std::int32_t> lowest_joined(const MoleculeType& type)
         while (parent[static_cast<std::size_t>(atom)] != atom)
         {
             std::int32_t& above = parent[static_cast<std::size_t>(atom)];
-            atom = above = parent[static_cast<std::size_t>(above)]; // shortens the path for later searches
+            atom = above = parent[static_cast<std::size_t>(above)]; // shortens the path to the lowest atom for later searches
         }
         return atom;
     };
@@ -63,8 +63,8 @@ public:
     {
         spread_force(site_->kind, site_->parameters.data(), away.data(), count(), force, on_others.data());
     }
-    // Returns the velocity of the site's place, nm/ps. For a weighted mean it is the mean of
-    // velocities. For other kinds each component is the work per time that a unit force along it does.
+    // Returns the velocity of the site's place, nm/ps. For a weighted mean it is the mean of velocities. For other kinds,
+    // component d is sum(f v) over the atoms to which a unit force along d is spread.
     Vec3<double> velocity(const ParticleState<N>& state)
     {
         const auto v_first = static_cast<Vec3<double>>(state.v.get(first));
@@ -102,7 +102,7 @@ Vec3<Sum> in_sums(const Vec3<double>& f)
     return {to_sum<Sum>(f.x), to_sum<Sum>(f.y), to_sum<Sum>(f.z)};
 }
 
-// Spreads the force of a site. The first constructing atom gets the rest, so nothing is lost to rounding if sums are exact.
+// Spreads the force on a site. The first constructing atom gets what the others do not get, so exact sums of forces stay exact.
 template <class N>
 void move_force(SiteInSlots<N>& site, ParticleState<N>& state)
 {

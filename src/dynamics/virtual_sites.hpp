@@ -2,11 +2,11 @@
 // Virtual sites during a run. A site is placed after its constructing
 // atoms have moved. Before they move, its force is spread to them.
 //
-// The idea: a site is an ordinary atom for pairs, mesh, bonded terms, halos and output; only the update does
-// not move it. A site and its constructing atoms are in one update group (model/update_groups.hpp), so all are
-// home atoms. Sites that share atoms form a group here. One thread works on a group, forward for places and
-// backward for forces, since a site may be constructed from sites. A rank's assignment lists its groups of
-// each copy. Results do not depend on threads or ranks. Arithmetic is in double. Cost: nothing without sites.
+// The idea: a site is an ordinary atom for pairs, mesh, bonded terms, halos and output; only the update does not move it. A site
+// and its constructing atoms are in one update group (model/update_groups.hpp), so all are home atoms. Sites that share atoms
+// form a group here. One thread works on a group, since a site may be constructed from sites: in order for places, in reverse
+// order for forces. A rank's assignment lists its groups of each copy. Results do not depend on threads or ranks. Arithmetic is
+// in double. Cost: nothing without sites.
 #pragma once
 
 #include "device/cpu_queue.hpp"

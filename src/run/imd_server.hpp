@@ -67,7 +67,7 @@ private:
         TimePoint since;
         bool has_begun = false;   // the client has sent Go
         std::string received;     // first bytes of a header that is not complete yet
-        std::int64_t to_skip = 0; // number of bytes of a body that are ignored
+        std::int64_t to_skip = 0; // bytes of the present body still to be ignored
         std::string sending;
         std::size_t sent = 0;
     };

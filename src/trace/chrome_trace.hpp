@@ -4,7 +4,7 @@
 //
 // An event is a line, and the events that name processes and tracks come before their spans: analysis/trace.hpp reads the file
 // so. A timeline's atoms and peers, if known, are arguments of the event that names its process: "atoms": 1500, "peers": [1, 3].
-// Viewers ignore them, and a reader must do without.
+// Viewers ignore these arguments, and a reader must also accept a file without them.
 #pragma once
 
 #include "trace/timeline.hpp"

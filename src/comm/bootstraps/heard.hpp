@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data that a process has received from other processes or stored for them: bytes under keys, letters to ranks, notices,
-// and a loss. The bootstraps of ranks in several processes use this class; they differ in how the data reaches it.
+// and news of lost ranks. The bootstraps of ranks in several processes use this class; they differ in how the data reaches it.
 #pragma once
 
 #include "comm/core/inbox.hpp"

@@ -159,7 +159,7 @@ private:
     }
 
     static constexpr int polls_per_look = 64;
-    static constexpr int most_polls = (1 << 20) - 1; // the count then wraps to a value above all thresholds of pause()
+    static constexpr int most_polls = (1 << 20) - 1; // at this count it restarts at a value above all thresholds of pause()
     const Watch& watch_;
     int polls_ = 0;
     std::int64_t start_ns_ = 0; // time of the first look; 0: there was no look yet

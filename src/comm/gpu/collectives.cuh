@@ -45,7 +45,7 @@ __device__ void send_to_all(const GpuRankEnds& ends, const T* values, int n)
             if (peer != ends.rank) { slots[peer][i] = value; }
         }
     }
-    __syncthreads(); // M1: the releases below cover the whole block's stores
+    __syncthreads(); // rule M1 of docs/design/communication.md: the releases below cover the whole block's stores
     if (is_peer) { ends.senders[thread].signal(); }
 }
 
@@ -63,7 +63,7 @@ __device__ bool receive_from_all(const GpuRankEnds& ends, T* values, int n)
         has_failed = receiver.wait_arrived(*ends.watch) != Verdict::Reached;
         slots[thread] = reinterpret_cast<const T*>(receiver.slot());
     }
-    if (__syncthreads_or(has_failed)) { return false; } // M2: the acquires above serve the whole block
+    if (__syncthreads_or(has_failed)) { return false; } // rule M2: the acquires serve the whole block
     for (int i = thread; i < n; i += static_cast<int>(blockDim.x))
     {
         const T mine = values[i];

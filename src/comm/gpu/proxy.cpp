@@ -77,7 +77,7 @@ void GpuProxy::serve(const std::stop_token& stop)
 {
     try
     {
-        constexpr int most_polls = 1 << 20; // far above the thresholds of pause()
+        constexpr int most_polls = 1 << 20; // far above the counts at which pause() changes its pauses
         std::array<Descriptor, most_together> taken{};
         for (int polls = 0;; polls = std::min(polls + 1, most_polls))
         {

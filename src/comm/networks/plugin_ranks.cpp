@@ -72,7 +72,7 @@ private:
     Plugin plugin_;
     std::mutex mutex_; // guards the members below, and all calls of the open plugin
     std::unique_ptr<Mailboxes> mailboxes_;
-    std::vector<int> met_;                        // number of meetings that each rank has reached
+    std::vector<int> met_;                        // by rank: number of calls of meet() that have begun
     std::size_t world_begin_ = 0, world_end_ = 0; // range of the memory that the present world uses
     bool has_failed_ = false;                     // true: a rank has reported a failure
     std::mutex heard_mutex_;                      // guards the members below; may be locked, shortly, while mutex_ is

@@ -59,9 +59,9 @@ struct Round
         std::byte* data = nullptr; // null: the piece is a term of a reduction
         std::size_t bytes = 0;
     };
-    std::vector<Source> sends;   // indexed by place; at this member's own place: its own piece
-    std::vector<Target> takes;   // indexed by place, this member's own place included
-    std::vector<int> terms;      // places of the pieces to combine, in this order; all have the same size
+    std::vector<Source> sends;   // indexed by place in the group; this member's entry: its own piece
+    std::vector<Target> takes;   // indexed by place; this member has an entry, too
+    std::vector<int> terms;      // places of the members whose pieces are combined, in this order; equal sizes
     std::byte* result = nullptr; // destination of the combined terms; may be the source of a piece that is sent
     std::size_t result_bytes = 0;
 

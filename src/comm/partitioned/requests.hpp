@@ -167,7 +167,7 @@ private:
     mutable std::vector<Word> marks_;        // marks of partitions; accessed atomically while an epoch is active
     std::atomic<bool> is_connected_ = false; // stored with release after core_; threads that mark partitions acquire it
     std::atomic<Word> published_ =
-        0; // number of signals set; stored with release, so that a thread that acquires an epoch's last knows that all have left
+        0; // number of signals set; stored with release: a thread that acquires an epoch's last number knows that all have left
 };
 
 class ReceiveState : public RequestState

@@ -26,7 +26,7 @@ public:
         const double slope_before = surface.product(force, search);
         ++moves_;
         part_before_ = restart_ > 0 && moves_ % restart_ == 0 ? 0 : std::max(0.0, part);
-        // The first guess: the energy falls by as much as on the previous line.
+        // The line begins with the factor by which the energy would fall as much as on the previous line.
         const double slope = now + part_before_ * surface.product(new_force, search);
         factor_ = slope > 0 ? factor * std::min(10.0, slope_before / slope) : 0;
     }
@@ -37,7 +37,7 @@ public:
 private:
     const int restart_;
     std::int64_t moves_ = 0;
-    double part_before_ = 0, factor_ = 0; // weight of the previous direction in the next; first factor
+    double part_before_ = 0, factor_ = 0; // weight of the last direction; factor with which the next line begins
 };
 
 } // namespace

@@ -15,7 +15,7 @@ class Lbfgs final : public SearchRule
 public:
     explicit Lbfgs(int corrections) : most_(corrections) {}
 
-    // The two loops of the paper, with positive signs for forces.
+    // The two loops of Nocedal's paper (minimiser.hpp). Forces are negative gradients, so some signs differ.
     double next(EnergySurface& surface) override
     {
         surface.copy(search, {force, 1});

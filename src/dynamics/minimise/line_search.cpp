@@ -11,12 +11,12 @@ namespace {
 
 using namespace minimiser_vector;
 
-constexpr double longest_move = 0.1;     // of an atom in a move, nm; an atom that moves farther jumps over neighbours
-constexpr double sufficient_fall = 1e-4; // fall of the energy, relative to what the slope at the base predicts
+constexpr double longest_move = 0.1;     // largest move of an atom, nm: farther, it could jump over neighbours
+constexpr double sufficient_fall = 1e-4; // least fall of the energy, relative to the fall that the slope at the base predicts
 
 struct LinePoint
 {
-    double factor = 0, energy = 0, slope = 0; // slope: derivative of the energy by the factor
+    double factor = 0, energy = 0, slope = 0; // factor on `search`; energy there, and its derivative by the factor
 };
 
 // Finds a lower point on the line from the base along `search`.
@@ -31,7 +31,7 @@ public:
 
     enum class Outcome
     {
-        Found, // the surface is at point(), and its point is the one that was evaluated last
+        Found, // the surface is at point(), which was evaluated last
         NotFound,
         DoesNotMove,
         Stopped
@@ -54,7 +54,7 @@ public:
             if (is_low && now_.slope < 0) { before_ = low_, low_ = now_; }
             else { high_ = now_, is_enclosed_ = true; }
             factor = is_enclosed_ ? between() : std::min(largest_factor, beyond());
-            if (i % 4 == 3 && is_enclosed_) { factor = 0.5 * (low_.factor + high_.factor); } // interpolation alone may be slow
+            if (i % 4 == 3 && is_enclosed_) { factor = 0.5 * (low_.factor + high_.factor); } // interpolation may be slow
         }
         if (low_.factor == 0) { return Outcome::NotFound; }
         return now_.factor == low_.factor ? Outcome::Found : go_to(low_.factor);
@@ -108,7 +108,7 @@ private:
     const double noise_, sufficient_slope_;
     const LinePoint base_;
     LinePoint low_, before_,
-        now_;        // low_: the farthest point that is lower and from which the energy falls; before_: the previous low_
+        now_;        // low_: the farthest lower point from which the energy goes on to fall; before_: the previous low_
     LinePoint high_; // a point beyond the minimum, if is_enclosed_
     bool is_enclosed_ = false;
     SurfacePoint point_;

@@ -3,7 +3,7 @@
 //
 // The idea: energy and slope along the line are known at each point that is evaluated. A point is taken if the energy has fallen
 // and the slope is at most a given fraction of that at the base (the conditions of Wolfe). Near the minimum the rounding of
-// energies hides their fall; there a slope that tells of a fall is enough (Hager and Zhang, SIAM J. Optim. 16, 170, 2005). Cost:
+// energies hides their fall; there a point is taken by its slope alone (Hager and Zhang, SIAM J. Optim. 16, 170, 2005). Cost:
 // one or two evaluations a line.
 #pragma once
 

@@ -32,7 +32,7 @@ class MinimiserListener
 public:
     virtual ~MinimiserListener() = default;
     virtual void accepted(const SurfacePoint& base) = 0; // a new base
-    virtual bool goes_on() = 0;                          // asked before each evaluation except the first; false: end here
+    virtual bool goes_on() = 0;                          // called before each evaluation but the first; false: stop
 };
 
 // Steepest descent with an adaptive step: robust far from a minimum, slow near it. The atom with the largest force moves by

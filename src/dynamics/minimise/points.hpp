@@ -34,12 +34,12 @@ template <class N>
 class MinimiserPoints
 {
 public:
-    // Judges the point state.x with its free forces, which become the vector `new_force`.
+    // Takes the free forces at state.x as the vector `new_force`, and returns the point's energy and largest force.
     SurfacePoint take(CpuQueue& queue, double potential, const ClusterArray<double>& forces, const ParticleState<N>& state);
     // Makes state.x the base, and `new_force` the vector `force`.
     void accept(CpuQueue& queue, const ParticleState<N>& state);
-    // Sets state.x to base + factor * search on the constraints, which must have Equal masses. Returns false if these cannot be
-    // satisfied; state.x is then the base. Uses state.v as scratch and leaves it 0.
+    // Sets state.x to base + factor * search on the constraints, which must have Equal masses. Returns false, with state.x at the
+    // base, if they cannot be satisfied. Uses state.v for intermediate values and leaves it 0.
     bool move(CpuQueue& queue, const Constraints& constraints, const ConstraintAssignment& assignment, double factor,
               ParticleState<N>& state) const;
     void return_to_base(CpuQueue& queue, ParticleState<N>& state) const;

@@ -86,7 +86,7 @@ public:
             if (k == lane_ && first_.has_arrived()) { continue; }
             c.messages[k].f_receive.wait_arrived(*c.watch);
         }
-        warp_barrier(); // rule M2 of docs/design/communication.md. After a failed wait, which the world records, the run goes on.
+        warp_barrier(); // rule M2 of docs/design/communication.md. After a failed wait the kernel goes on; the host ends the run.
     }
 
 private:

@@ -95,8 +95,8 @@ private:
     }
 };
 
-// Converts a vector of doubles as to_sum() of base/numerics.hpp does, with the same bits. It rounds the integer and the
-// fractional part to integers by adding 1.5 * 2^52, which leaves an integer in the low bits. `limit` is at most fixed_sum_limit.
+// Converts doubles as to_sum() of base/numerics.hpp does, with the same bits. The integer part, and the fractional part times
+// 2^32, are rounded to integers by adding 1.5 * 2^52, which leaves an integer in the low bits. `limit` <= fixed_sum_limit.
 template <class D64, class V64 = hn::Vec<D64>>
 HWY_INLINE hn::Vec<hn::Rebind<std::int64_t, D64>> to_fixed_point(D64 d, V64 value, double limit)
 {

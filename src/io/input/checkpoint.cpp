@@ -70,7 +70,7 @@ void require(bool condition, const char* problem)
     if (!condition) { throw std::domain_error(problem); }
 }
 
-constexpr std::int64_t latest_step = std::numeric_limits<std::int64_t>::max() / 4 * 3; // the rest is for runs without an end
+constexpr std::int64_t latest_step = std::numeric_limits<std::int64_t>::max() / 4 * 3; // larger steps are for runs without an end
 constexpr double longest_edge = 1e6;                                                   // nm
 constexpr double speed_of_light = 299792.458;                                          // nm/ps
 
@@ -138,7 +138,7 @@ void add_mark(Json& outputs, const std::string& name, const FileMark& mark)
     outputs[name + "_bytes"] = mark.bytes;
     if (mark.tail) { outputs[name + "_tail"] = *mark.tail; }
 }
-// Returns the mark that identifies a file. A length would not suffice, because a run that continues cuts off what is behind it.
+// Returns the mark of an output file. With its length alone, a continued run could cut a replaced file to this length unnoticed.
 FileMark mark_from(const ReadJson& outputs, const std::string& name)
 {
     FileMark mark;

@@ -102,7 +102,7 @@ void EdrWriter::write(std::int64_t step, double time, std::span<const double> va
     buffer_.put(static_cast<std::int32_t>(terms_));
     buffer_.put(std::int32_t{0});                                        // reserved
     buffer_.put(std::int32_t{0});                                        // number of blocks with other data
-    buffer_.put(static_cast<std::int32_t>(terms_ * 4 * sizeof(double))); // size of the table that readers make of the terms
+    buffer_.put(static_cast<std::int32_t>(terms_ * 4 * sizeof(double))); // bytes that readers need in memory for the terms
     buffer_.put(std::int32_t{0});                                        // reserved
     buffer_.put(std::int32_t{0});                                        // reserved
     for (std::size_t i = 0; i < terms_; ++i)

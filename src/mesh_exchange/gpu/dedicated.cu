@@ -141,7 +141,7 @@ RankProgram GpuMeshElsewhere<N>::compute(GpuQueue& queue, GpuState<N>& state, Co
     send(queue, state);
     co_await all_are_here;
     co_await all_are_here; // mesh ranks exchange spectra
-    co_await all_are_here; // mesh ranks exchange spectra again, back
+    co_await all_are_here; // mesh ranks send spectra back to each other
     co_await all_are_here;
     await_peers(queue, visits_.forces.of(rank_), done_.data() + awaits);
     add_forces(queue, state, weights.first);

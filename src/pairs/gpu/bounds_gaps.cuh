@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distances between bounding boxes of clusters and superclusters, the only test of the pair search. `lone`: the rank has
-// all atoms. Cost: about 20 instructions for two boxes; in a tilted box about 60, and more if several images are possible.
+// Distances between bounding boxes of clusters and superclusters, the only test of the pair search. `lone`: a single rank has all
+// atoms. Cost: about 20 instructions for two boxes; in a tilted box about 60, and more if several images are possible.
 #pragma once
 
 #include "pairs/gpu/pair_tiles.cuh"
@@ -10,7 +10,7 @@
 
 namespace parhelion::pair_tiles {
 
-// Returns the distance of two coordinates, nm, by the shorter way around the box. With several ranks, in a
+// Returns the distance between two coordinates, nm, by the shorter way around the box. With several ranks, in a
 // divided dimension, it is the distance in the unrolled box. Differences are exact before they are rounded.
 template <bool lone>
 __device__ float apart(const GpuCell& cell, int d, std::uint32_t a, std::uint32_t b, float nm)
@@ -29,17 +29,17 @@ __device__ float gap2(const GpuCell& cell, const AtomBounds& a, const AtomBounds
     return x * x + y * y + z * z;
 }
 
-// Returns the squared distance between two bounding boxes in a tilted periodic box, by the boxes in space around them; infinite
-// if distances of faces show that it exceeds the cutoff. The nearest image of a middle need not be that of the atoms. So this
-// is the least distance of all possible images along the edges, or 0 if an edge has more than two (a low box, wide clusters).
+// Returns the squared distance between two bounding boxes in a tilted periodic box, by the Cartesian boxes around them; infinite
+// if distances between faces exceed the cutoff. The nearest image of a middle need not be that of the atoms. So this is the least
+// distance of all images that may be nearest, or 0 if more than two along an edge may be (a low box, wide clusters).
 template <bool lone>
 __device__ float gap2(const GpuCell& cell, const AtomBounds& a, const AtomBounds& b, const Scale<true>& nm, float cutoff)
 {
     const Vec3<std::uint32_t> from{a.x, a.y, a.z}, to{b.x, b.y, b.z};
     const Vec3<float> unit{nm.x, nm.y, nm.z}, half{a.half_x + b.half_x, a.half_y + b.half_y, a.half_z + b.half_z},
         reach = half + nm.lean.along_edges(cutoff), extent = nm.lean.extent(half);
-    Vec3<float> way, beyond; // way: from b to a along the edges; beyond: to a's image on the other side of b
-    unsigned others = 0;     // dimensions in which the image beyond is possible, a bit each
+    Vec3<float> way, beyond; // way: from b to a along the edges; beyond: from b to a's image on the other side of b
+    unsigned others = 0;     // a bit for each dimension in which the image beyond b may be the nearest
     for (int d = 0; d < 3; ++d)
     {
         const bool is_unrolled = !lone && cell.is_divided(d);
@@ -68,7 +68,7 @@ __device__ float gap2(const GpuCell& cell, const AtomBounds& a, const AtomBounds
     }
 }
 
-// Returns true if atoms of the two boxes may come within the cutoff by another way around the box, where another rank lists them.
+// Returns true if another rank may list atoms of the two boxes, because they may be within the cutoff by another way around.
 template <bool tilted>
 __device__ bool are_ambiguous(const GpuCell& cell, const AtomBounds& a, const AtomBounds& b, const Scale<tilted>& nm,
                               float cutoff)

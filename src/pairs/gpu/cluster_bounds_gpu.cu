@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(32 * bounds_warps)
     for (int d = 0; d < 3; ++d)
     {
         const auto component = [&](int r) { return leading(d == 0 ? p[r].x : d == 1 ? p[r].y : p[r].z); };
-        // Offsets are from the origin of the unrolled box, or from half a box behind an atom. Fillers are at the places of atoms.
+        // Offsets are from the origin of the unrolled box, or from half a box below an atom. Fillers have the positions of atoms.
         const std::uint32_t first = from_lane(component(0), 0);
         base[d] = cell.is_divided(d) ? cell.origin[d] : first - 0x80000000u;
         for (int r = 0; r < 2; ++r)

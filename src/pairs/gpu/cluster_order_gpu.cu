@@ -26,7 +26,7 @@ __device__ bool is_in_place(const GpuCell& cell, const Vec3<double>& nm_per_unit
         const int offset = cell.offset_of(zone, d);
         const std::int64_t ahead = ahead_of_border(cell, d, offset, x[d]);
         const std::int64_t begin = std::int64_t{offset} * cell.width[d], end = begin + cell.width[d];
-        constexpr std::int64_t rounding = 64; // rounding of cell borders and of values computed from positions
+        constexpr std::int64_t rounding = 64; // allowance for rounding of cell borders and of values computed from positions
         const auto overhang = static_cast<std::int64_t>(cell.overhang[d] / nm_per_unit[d]) + rounding;
         if (ahead < begin - overhang || ahead > end + overhang) { return false; }
         const std::int64_t unrolled = ahead + cell.unrolled(d, cell.lower[d]);
@@ -35,7 +35,7 @@ __device__ bool is_in_place(const GpuCell& cell, const Vec3<double>& nm_per_unit
     return true;
 }
 
-// Returns true if the cells that supply halo atoms reach as far as the pair list. nm_per_unit is that of the present box.
+// Returns true if the cells from which halo atoms come cover the reach of the pair list. nm_per_unit is that of the present box.
 __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per_unit)
 {
     for (int d = 0; d < 3; ++d)
@@ -53,10 +53,10 @@ __device__ bool are_cells_enough(const GpuCell& cell, const Vec3<double>& nm_per
 //                other atoms, flags; marks of the exchange buffer, which are cleared
 // Orders         no memory accesses; atoms of a column come in any order, and are sorted afterwards
 // Requires       every atom of this rank is marked on the exchange buffer; counts of columns are zero;
-//                shared memory for a count of each column
-// Cost           5 bytes an atom of the system, 24 one of this rank; an addition for each block and column,
-//                of which one word takes
-//                one every 30 ns
+//                shared memory for a count per column
+// Cost           5 bytes an atom of the system, 24 one of this rank; an addition
+//                for each block and column; additions to one word take 30 ns
+//                each
 constexpr int count_threads = 1024;
 template <class N, bool lone>
 __global__ void PARHELION_LAUNCH_BOUNDS(count_threads, 2)
@@ -201,8 +201,8 @@ __device__ void cut_columns(const CutArguments& a, const ColumnSums& before)
 }
 
 // Purpose        divides columns into superclusters, and puts atoms into their columns
-// Work           by a thread per atom of the system and a warp per column. Every block adds up all columns for itself, as
-//                blocks can wait for each other only by a new launch
+// Work           by a thread per atom of the system and a warp per column. Every block adds up all columns for itself, as blocks
+//                of one launch cannot wait for each other
 // Reads/Writes   atoms of columns, exchange buffer, bits of atoms here, places / column_begin, first_supercluster,
 //                zone_of_supercluster, first_atom, flags; atoms by column: z in the upper half, the atom in the lower
 // Orders         no memory accesses; the order of the stream suffices
@@ -337,7 +337,7 @@ struct PlaceArguments
 // Reads/Writes   sorted atoms, exchange buffer, table / all per-slot data but forces, slot_of_global
 // Orders         no memory accesses; the order of the stream suffices
 // Requires       no supercluster on both sides of a face of the (unrolled) box; columns and the order in z ensure this
-// Cost           66 bytes an atom twice, about 300 instructions a warp
+// Cost           66 bytes read and 66 written per atom, about 300 instructions a warp
 constexpr int place_warps = 4;
 template <class N>
 __global__ void __launch_bounds__(32 * place_warps) place_atoms_kernel(BlockTrace tracing, PlaceArguments<N> a)

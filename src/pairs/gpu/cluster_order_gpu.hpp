@@ -2,13 +2,13 @@
 // The repartition on a GPU: puts this rank's atoms, home and halo, into cluster order.
 //
 // The idea: a rank takes the atoms that are marked on its exchange buffer (state/gpu/exchange_buffer.hpp). Home atoms are
-// those whose update group has its reference atom in the cell. Halo atoms are all atoms ahead that may be within reach of
-// an atom in the cell. Atoms are counted into columns, and a thread block sorts each column by z. Each 64 consecutive
+// those whose update group has its reference atom in the cell. Halo atoms are all atoms of higher cells that may be within reach
+// of an atom in the cell. Atoms are counted into columns, and a thread block sorts each column by z. Each 64 consecutive
 // atoms form a supercluster, about a cube. A warp halves it in y, x and z, so every cluster of 8 is compact. Superclusters
 // share no atoms, so the last clusters of a column may be fillers. A lone rank takes all atoms by the same code.
 //
-// Cost: two reads of a byte of every atom of the system, a sort of some hundred atoms a block and one gather of all data
-// of an atom. There is no copy to the host, and no allocation after the first call, so that it can be part of a graph.
+// Cost: a byte per atom of the system is read twice, each block sorts some hundred atoms, and all data of an atom are gathered
+// once. There is no copy to the host, and no allocation after the first call, so that it can be part of a graph.
 #pragma once
 
 #include "state/gpu/exchange_buffer.hpp"
@@ -38,8 +38,8 @@ struct TakeScratch
 };
 
 // Fills every per-slot and per-supercluster array except state.f with the atoms marked on the exchange buffer, in cluster
-// order: zone by zone, home first. Clears the marks. state.f must be zero, or have been read. Data that depend on slots
-// (pair list, bonded terms) must be resolved anew. The order depends on positions alone. Raises gpu_flag_slot_overflow if
+// order: zone by zone, home first. Clears the marks. state.f must be zero, or have been read. Data that refer to slots (pair
+// list, bonded terms) must then be computed anew. The order depends on positions alone. Raises gpu_flag_slot_overflow if
 // there are more atoms than reserve_slots() has planned for. Raises gpu_flag_ambiguous if an atom is farther from its
 // owner's cell than allowed, or if the box has shrunk so that atoms of more cells ahead would be needed.
 template <class N>

@@ -32,7 +32,7 @@ struct SearchInput
     const std::int32_t *exclusion_start, *excluded, *exclusion_row, *molecule_first;
     float cutoff;
 
-    // Returns true if pairs between these two zones are in this list.
+    // Returns true if pairs between these two zones are in this list (local or nonlocal).
     __device__ bool takes(int a, int b) const
     {
         const bool both_home = a == 0 && b == 0;
@@ -134,7 +134,7 @@ __device__ void mask_exclusions(const SearchInput& in, int supercluster, int i, 
     }
 }
 
-// The strips of columns that an interval (2^-32 box edges, nm) reaches: `count` strips from `first` on, modulo `all`.
+// The strips of columns that intersect an interval along an axis: `count` strips from `first` on, modulo `all`.
 struct StripRange
 {
     int first, count, all;
@@ -161,8 +161,8 @@ __device__ StripRange strips_in_reach(const SearchInput& in, int d, int offset, 
     return {first, (last - first + n) % n + 1, n};
 }
 
-// Finds the superclusters within the cutoff of `own` for which it is the i side; in a local list also `own`
-// itself. A warp takes up to 32 columns at a time, and a lane takes one of the superclusters in these columns.
+// Finds the superclusters within the cutoff of `own` for whose pairs `own` is the i side; in a local list also `own` itself. A
+// warp takes up to 32 columns at a time, and a lane takes one of the superclusters in these columns.
 template <bool lone, bool tilted>
 __device__ void find_candidates(const SearchInput& in, int supercluster, const AtomBounds& own, const Scale<tilted>& nm,
                                 SearchShared& s)
@@ -363,9 +363,9 @@ void reserve_pair_list(GpuQueue& queue, const GpuState<N>& state, const Box<doub
     const int of_gpu = queue.multiprocessors() * sharing.of_multiprocessor / (part == PairPart::Local ? 1 : 2);
     list.is_beside_mesh = sharing.is_beside_mesh;
     list.shares.resize(static_cast<std::size_t>(of_gpu) + 1);
-    // Half of the clusters within the cutoff plus the edge of a cube of 64 atoms. It is an estimate that real lists stay below.
+    // Estimates a row as half of the clusters within the cutoff plus the edge of a cube of 64 atoms. Real rows are shorter.
     const double density = static_cast<double>(state.slot_of_global.size()) / box.volume();
-    // In a tilted box superclusters are longer by the tilt.
+    // In a tilted box superclusters are tilted, too, and therefore longer.
     const Vec3<double> shear = box.shear();
     const double leaning = 1 + (std::abs(shear.x) + std::abs(shear.y) + std::abs(shear.z)) / 3;
     const double edge = leaning * std::cbrt(supercluster_size / density), reach = cutoff + edge;

@@ -44,15 +44,15 @@ struct alignas(16) GpuPairRow
 {
     std::int32_t begin, masked, masks, count;
     std::int32_t pruned;
-    std::int32_t exact; // 1: a partner may be half a box away, so distances are computed pair by pair
+    std::int32_t exact; // 1: a j atom may be half a box away from an i atom, so differences are computed pair by pair
     std::int32_t supercluster;
 };
 
 // Number of shares of a pruned list per multiprocessor: twice the force-computing
 // warps that one holds. Some warps finish early and then take another share.
-inline constexpr int shares_per_multiprocessor = 40; // half as many for halo pairs, so that other kernels find places
-// Says how a list is divided. Shares are shorter if kernels of the mesh take places: warps that begin late then end sooner.
-// With many atoms a share's own cost matters more; with few, most shares run at once anyway (bench/gpu/pairs/log.md).
+inline constexpr int shares_per_multiprocessor = 40; // half as many for halo pairs, which leaves multiprocessors to other kernels
+// Says how a list is divided. Shares are shorter if kernels of the mesh occupy multiprocessors, so that warps that begin late end
+// sooner. Systems of very many or very few atoms gain nothing by shorter shares (bench/gpu/pairs/log.md).
 struct PairSharing
 {
     int of_multiprocessor = shares_per_multiprocessor;

@@ -20,18 +20,18 @@ using namespace pair_tiles;
 
 namespace {
 
-constexpr int entries_at_once = 32 / cluster_size; // entries of a warp at a time; each lane loads an atom of one
+constexpr int entries_at_once = 32 / cluster_size; // entries that a warp takes at a time; each lane loads an atom of one of them
 
 // |xi - xj|^2 - reach^2, which is negative in range, is a sum of products of factors of i and factors of j:
 //
 //   i   -2x  -2y  -2z   1    1    e   e'   0        e + e' = |xi|^2 - reach^2
 //   j     x    y    z   s    s'   1    1   0        s + s' = |xj|^2
 //
-// The factors are in half precision; squares are split into two of them. The error is bounded: coordinates, measured
+// The factors are in half precision; each square is the sum of two factors. The error is bounded: coordinates, measured
 // from the middle of the supercluster, are rounded to 11 bits, and squares are those of rounded coordinates. The sum is
 // thus exact for atoms that are displaced by no more than u |x| each, u = 2^-11. In a pair nearer than c, |xj| < |xi| +
-// c. The displaced pair is nearer than c + u (2 |xi| + c), which is the reach. The sum in single precision, and second
-// parts, are off by less than 2^-17 (|xi| + c)^2: partial sums are at most 4 (|xi| + c)^2, and each of seven additions
+// c. The displaced pair is nearer than c + u (2 |xi| + c), which is the reach. The sum in single precision, with rounded e' and
+// s', is off by less than 2^-17 (|xi| + c)^2: partial sums are at most 4 (|xi| + c)^2, and each of seven additions
 // may lose 2^-23 of that. This is added to reach^2, and so is 2^-17, as parts below 2^-14 are rounded to 2^-25.
 constexpr float moved = 0x1.06p-11f; // the rounding u, plus the error of conversions to nm
 constexpr float inexact = 0x1p-17f;
@@ -99,9 +99,9 @@ template <bool tilted>
 struct RowFrame
 {
     std::uint32_t x, y, z;
-    Scale<tilted> scale; // nm per unit; then units of the row per unit
+    Scale<tilted> scale; // nm per unit of positions; after the constructor: units of the row per unit of positions
     float cutoff;
-    Vec3<float> box, near; // if an atom is nearer than `near`, its other images are out of range
+    Vec3<float> box, near; // if an atom is nearer to the middle than `near`, its other images are out of range
 
     __device__ RowFrame(const AtomBounds& own, const Scale<tilted>& nm, float cutoff_nm) : x(own.x), y(own.y), z(own.z)
     {
@@ -145,7 +145,7 @@ __device__ std::uint32_t tiles_in_range(const std::uint32_t (&row)[cluster_size]
     warp_barrier(); // the entries before have been read
     reinterpret_cast<Factors*>(entry)[lane] = factors_of_j(p);
     warp_barrier();
-    std::uint32_t signs[entries_at_once][2] = {}; // signs of the sums for the lane's two i clusters
+    std::uint32_t signs[entries_at_once][2] = {}; // for the lane's two i clusters: the signs of the sums
 #pragma unroll
     for (int e = 0; e < entries_at_once; e += 2)
     {
@@ -238,8 +238,8 @@ __device__ std::uint32_t prune_row(const PruneArguments& a, const PositionCharge
 // Reads/Writes   entries, superclusters' middles, positions / pruned entries, cost of rows
 // Orders         no memory accesses; entries of a row are in arbitrary order
 // Requires       a list for this order of atoms
-// Cost           120 instructions and half a kilobyte for four entries, some 250 instructions a warp; more for far entries of
-//                rows that may reach around the box
+// Cost           120 instructions and half a kilobyte for four entries, some 250 instructions a warp; more for entries far from
+//                the middle of a row that may reach half a box
 template <class N, bool tilted, int warps>
 __global__ void PARHELION_LAUNCH_BOUNDS(32 * warps, 32 / warps)
     prune_kernel(BlockTrace tracing, PruneArguments a, const PositionCharge<N>* xq)
@@ -257,7 +257,7 @@ __global__ void PARHELION_LAUNCH_BOUNDS(32 * warps, 32 / warps)
     if (threadIdx.x == 0) { s.kept = 0, s.cost = 0; }
     const std::uint32_t of_lane =
         row.exact != 0 ? prune_row<N, true, tilted>(a, xq, row, frame, s) : prune_row<N, false, tilted>(a, xq, row, frame, s);
-    let_next_kernel_begin(); // the one that cuts shares: its blocks are at their places when the last row is pruned
+    let_next_kernel_begin(); // the kernel that cuts shares: its blocks are resident when the last row has been pruned
     const std::uint32_t of_warp = sum_of_lanes(of_lane);
     if (threadIdx.x % 32 == 0) { atomic_add(&s.cost, of_warp); }
     __syncthreads();

@@ -16,9 +16,9 @@ namespace {
 
 // The number of shares, and whether their sizes shrink from one to the next. Warps do not end together, so
 // the last shares should be small. That needs more shares than run at once, and a share itself costs as
-// much as some tiles. A small list therefore has only as many equal shares as run at once. If pairs of halo
-// atoms run beside it, which begin first and free places gradually, its shares shrink. They also shrink
-// beside kernels of a mesh, which take places at times. A very small list leaves places for bonded forces.
+// much as some tiles. A small list therefore has only as many shares as run at once, of equal size. Its shares shrink if pairs of
+// halo atoms run at the same time, since those begin first and free multiprocessors gradually, and beside kernels of a mesh,
+// which occupy some at times. A very small list leaves multiprocessors for bonded forces.
 struct Division
 {
     unsigned used;
@@ -41,14 +41,14 @@ __device__ Division divide(unsigned long long cost, unsigned shares, ListKind li
     return list.is_beside_mesh ? Division{shares_of(least, shares), true} : Division{shares_of(least, shares / 2), false};
 }
 
-// What is before some row, or in all rows: the cost of these rows, and how many of them have entries.
+// The sum over some rows, such as all rows before one: their cost, and how many of them have entries.
 struct RowSum
 {
     unsigned long long cost;
     unsigned busy;
 };
 
-constexpr int share_warps = 16; // of a block; each has a row
+constexpr int share_warps = 16; // warps of a block; each works on one row
 
 // Sums of one warp over the rows that its lanes look at.
 struct WarpSum
@@ -130,8 +130,8 @@ public:
     __device__ unsigned used() const { return division_.used; }
 
 private:
-    // Sizes that shrink are on a straight line from the first share to the last, 13 : 3.
-    static constexpr float last = 0.3f, whole = 0.5f + last; // relative size of the last share, and of all
+    // The sizes of shrinking shares fall linearly: the first is to the last as 13 to 3.
+    static constexpr float last = 0.3f, whole = 0.5f + last; // sizes: last share, mean (first - last: 1)
 
     Division division_;
     float cost_, per_share_;
@@ -161,7 +161,7 @@ __device__ void cut_row(const GpuPairRow& row, const RowSum& before, const PairW
                         const Shares& shares, PairShare* share)
 {
     const int lane = threadIdx.x % 32;
-    unsigned long long done = before.cost; // cost of everything before `first`; the first entry's has that of the row
+    unsigned long long done = before.cost; // cost of entries before `first`; that of a row is part of its first entry's
     for (int first = 0; first < row.pruned; first += 32 * entries_of_lane)
     {
         if (first > 0) { entries = LaneEntries(row, pruned, first); }
@@ -181,7 +181,7 @@ __device__ void cut_row(const GpuPairRow& row, const RowSum& before, const PairW
         const unsigned long long begin = done + (up_to - sum);
         if (sum > 0)
         {
-            // A share begins at the entry that contains its cost.
+            // A share begins at the entry in which the sum of costs reaches the share's begin.
             unsigned s = shares.first_from(begin);
             for (int k = 0; k < entries_of_lane; ++k)
             {
@@ -209,12 +209,12 @@ __global__ void PARHELION_LAUNCH_BOUNDS(32 * share_warps, 2)
 
     const int r = blockIdx.x * share_warps + threadIdx.x / 32, lane = threadIdx.x % 32;
     await_kernel_before();
-    const GpuPairRow row = r < rows.count ? rows.row[r] : GpuPairRow{}; // loaded while costs are
+    const GpuPairRow row = r < rows.count ? rows.row[r] : GpuPairRow{}; // loaded at the same time as the cost
     const std::uint32_t own = r < rows.count ? rows.cost[r] : 0;
     const LaneEntries first_entries(row, pruned, 0); // loaded while costs are added up
     unsigned long long cost = 0;
     const RowSum before = add_up(rows, own, cost);
-    if (cost == 0) // no row has entries
+    if (cost == 0) // no row of the list has entries
     {
         for (int s = blockIdx.x * blockDim.x + threadIdx.x; s <= count; s += gridDim.x * blockDim.x) { share[s] = {}; }
         return;
@@ -223,7 +223,7 @@ __global__ void PARHELION_LAUNCH_BOUNDS(32 * share_warps, 2)
     const Shares shares(divide(cost, static_cast<unsigned>(count), list), cost);
     if (lane == 0) { busy_rows[before.busy] = row; }
     cut_row(row, before, pruned, first_entries, shares, share);
-    if (before.cost + own < cost) { return; } // a later row has entries
+    if (before.cost + own < cost) { return; } // only the last row that has entries stores the empty shares
     const PairShare empty = {row, {static_cast<std::int32_t>(before.busy), row.pruned}};
     for (int s = static_cast<int>(shares.used()) + lane; s <= count; s += 32) { share[s] = empty; }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divides a pruned pair list into shares of about equal cost, which blocks of the force kernel take. Cost: one launch, of some
-// two dependent loads.
+// Divides a pruned pair list into shares of about equal cost, which blocks of the force kernel take. Cost: one launch, which
+// lasts about as long as two dependent loads.
 #pragma once
 
 #include "pairs/gpu/pair_list_gpu.hpp"

@@ -8,9 +8,9 @@
 
 namespace parhelion::pair_tiles {
 
-constexpr int j_lanes = cluster_size / 2; // a lane has two j atoms whose lanes are this far apart
-constexpr float margin = 1 + 1e-5f;       // factor of cut-offs, as distances in lists are float values of leading bits
-constexpr float spreading = 0.1f;         // nm by which a supercluster may grow until the next list is built
+constexpr int j_lanes = cluster_size / 2; // the lane of j atom j also has j atom j + 4 of the cluster
+constexpr float margin = 1 + 1e-5f;       // factor on cut-offs, for the rounding of leading bits to floats
+constexpr float spreading = 0.1f;         // nm by which a supercluster may become larger until the next list is built
 
 __device__ inline int i_of_lane(int lane) { return lane / j_lanes; }
 __device__ inline int j_of_lane(int lane) { return lane % j_lanes; }
@@ -20,9 +20,9 @@ __device__ inline int uniform(int value) { return static_cast<int>(uniform(stati
 
 using gpu_zones::leading;
 
-// The tilt of a box. Distances along the edges are measured over the diagonal (Box::diagonal()), in nm. The functions
-// convert a difference to space, a half size to the half size of the box in space around it, and a distance between
-// opposite faces to distances along edges. For a rectangular box they change nothing and cost nothing.
+// The tilt of the periodic box. Coordinates along edges, nm, are fractions times Box::diagonal(). in_space() makes them
+// Cartesian; extent() converts the half size of a bounding box to that of the Cartesian box around it; along_edges() converts a
+// distance between faces to coordinates along edges. In a rectangular box the functions return their arguments.
 template <bool tilted>
 struct Lean
 {

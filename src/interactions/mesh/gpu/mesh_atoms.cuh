@@ -28,7 +28,7 @@ inline MeshPoints points_of(const MeshParameters& parameters)
     return {parameters.points[0], parameters.points[1], parameters.points[2]};
 }
 
-// The number of lanes that share an atom: one for each of its points along z. The lanes access neighbouring numbers of the grid.
+// The number of lanes that share an atom: one for each of its points along z. They access neighbouring numbers of the grid.
 template <int order>
 constexpr int lanes_of_atom = order <= 4 ? 4 : 8;
 
@@ -74,7 +74,7 @@ struct AtomLane
 {
     using Real = typename N::Real;
 
-    int atom, jz; // index of the atom in the block; index along z of the lane's point, none if jz >= order
+    int atom, jz; // index of the atom in the block; index of the lane's point along z (jz >= order: it has none)
     std::int32_t x, y, first_z, z;
     Real charge; // e; 0: the lane has no work
 

@@ -17,7 +17,7 @@ namespace {
 template <int order>
 constexpr int threads_of_supercluster = supercluster_size* lanes_of_atom<order>;
 
-// Returns whether the caller has not asked for the atoms of this block.
+// Returns true if the caller has asked to leave out the atoms of this block.
 template <class N>
 __device__ bool is_left_out(const GpuView<N>& state, MeshAtomsOf whom)
 {
@@ -34,7 +34,7 @@ __device__ void mark_touched(const AtomLane<N, order>& lane, const MeshPoints& p
     }
 }
 
-// Finds the grid point of an atom. Steps are counted from it.
+// Finds the grid point of one atom, from which BoxBounds counts steps.
 template <class N>
 __device__ void find_origin(const PositionCharge<N>& p, const MeshPoints& points, std::int32_t (&origin)[3])
 {
@@ -43,7 +43,7 @@ __device__ void find_origin(const PositionCharge<N>& p, const MeshPoints& points
     origin[2] = mesh_place(p.z, static_cast<std::uint32_t>(points.z)).point;
 }
 
-// Only single precision has a box of grid points in shared memory.
+// True in single precision: only there the grid points of a block are in shared memory.
 template <class N>
 constexpr bool has_box = std::is_same_v<typename N::Real, float>;
 
@@ -127,7 +127,7 @@ public:
     {
         if constexpr (tilted) { shear_ = static_cast<Vec3<Real>>(scalars.shear); }
     }
-    // potential(jx, jy) returns those at the lane's points. All lanes of the warp must call add(), also lanes without a charge.
+    // potential(jx, jy): that at one of the lane's points. All lanes of a warp must call add(), also those without charge.
     template <class Potential>
     __device__ void add(const BlockAtoms<N, order>& atoms, const Real (&derivative)[3][supercluster_size][order],
                         const AtomLane<N, order>& lane, Potential&& potential)
@@ -153,7 +153,7 @@ public:
     __device__ const Vec3<Sum>& of_atom() const { return force_; } // all lanes of an atom have the same sum
 
 private:
-    __device__ void sum(Real along_z, Real z_slope) // sums over the lanes of the atom
+    __device__ void sum(Real along_z, Real z_slope) // adds up the forces of all lanes of the atom
     {
         Real part[3] = {by_[0] * along_z, by_[1] * along_z, by_[2] * z_slope};
 #pragma unroll

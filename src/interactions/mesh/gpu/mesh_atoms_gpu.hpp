@@ -28,7 +28,7 @@ enum class MeshAtomsOf : std::uint8_t
     Everybody // home and halo atoms
 };
 
-// Queues the making of the table of planes for `range`, and returns it. The planes lie one after the other from `first` on.
+// Queues a kernel that makes the table of planes for `range`, and returns the table. `first` is the first of the adjacent planes.
 template <class T>
 DeviceBuffer<T*> mesh_planes(GpuQueue& queue, T* first, const std::array<int, 3>& points, const mesh::PlaneRange& range)
 {
@@ -43,7 +43,7 @@ DeviceBuffer<T*> mesh_planes(GpuQueue& queue, T* first, const std::array<int, 3>
     return table;
 }
 
-// `atoms` in the functions below: by slot, positions and numbers to spread, if they are not those of `state`.
+// `atoms` in the next functions: positions and numbers to spread, by slot; null: positions and charges of `state`.
 
 // Queues a kernel that adds charges to the planes, in e or as integers. If `touched` is not
 // null, the kernel stores 1 in touched[x][y] for every row with a point that some atom reaches.

@@ -23,7 +23,7 @@ public:
     // Waits for the GPU if the mesh is of dispersion.
     GpuMeshCharges(GpuQueue& queue, const MeshParameters& parameters);
 
-    // Makes room for so many slots, if take() must not allocate memory.
+    // Allocates memory for `slots` slots. Call it before a take() that must not allocate.
     void make_room(std::size_t slots);
     // Queues the copy of the atoms for this step's positions, and returns it; null for charges, which `state` has.
     PositionCharge<N>* take(GpuQueue& queue, const GpuState<N>& state);
@@ -33,7 +33,7 @@ public:
 private:
     bool is_of_dispersion() const { return strength_of_type_.size() > 0; }
 
-    DeviceBuffer<typename N::Real> strength_of_type_; // the last one is that of fillers; empty: charges
+    DeviceBuffer<typename N::Real> strength_of_type_; // the last element belongs to fillers; empty for a mesh of charges
     DeviceBuffer<PositionCharge<N>> atoms_;           // by slot
 };
 

@@ -14,7 +14,7 @@ namespace parhelion {
 
 namespace {
 
-// The exchange policy of a rank that has all planes and rows. The solve kernel clears the charges, which were read before.
+// The exchange policy of a rank that has all planes and rows. The solve kernel clears the charges, which have been read by then.
 template <class Real>
 struct LoneRank
 {

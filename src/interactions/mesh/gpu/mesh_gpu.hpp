@@ -47,19 +47,19 @@ public:
 
     bool is_used() const { return parameters_.order > 0; }
 
-    // Makes room for so many slots, if compute() must not allocate memory.
+    // Allocates memory for `slots` slots. Call it before a compute() that must not allocate.
     void make_room(std::size_t slots) { charges_of_.make_room(slots); }
     // Queues kernels that add the forces on all atoms of a single rank, times weights.first, to state.f. On
     // request they add energy and virial, once, to state.energies. Only one queue at a time may use the object.
     void compute(GpuQueue& queue, GpuState<N>& state, Compute compute, const MeshWeights& weights = {});
-    // Queues adding of the forces that compute() found for these positions, times weights.rest, to state.f. One queue at a time.
+    // Queues a kernel that adds the forces of compute() at these positions, times weights.rest, to state.f. One queue at a time.
     void add_rest(GpuQueue& queue, const MeshWeights& weights, GpuState<N>& state);
 
 private:
     using Real = typename N::Real;
     using ChargeSum = mesh::ChargeSum<N>;
 
-    static constexpr std::size_t few_atoms = 30'000; // 24 000 atoms gain, 45 000 lose (measured: bench/gpu/mesh/log.md)
+    static constexpr std::size_t few_atoms = 30'000; // our kernels win at 24 000 atoms, cuFFT at 45 000 (bench/gpu/mesh/log.md)
     static constexpr bool uses_cufft = N::summation != Summation::Reproducible;
 
     // Queues our own kernels that turn charges into potentials. Does nothing if the numeric policy has no such kernel.

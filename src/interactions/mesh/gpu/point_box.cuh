@@ -16,8 +16,8 @@ namespace parhelion {
 
 // --- charges as integers
 
-// Charges in single precision are added as multiples of a quantum, a power of 2. It is so small that floats would round no
-// better, and so large that the sum of 64 atoms cannot overflow. The largest weight of a point is 0.75 along each axis (order 3).
+// Charges in single precision are added as multiples of a quantum, a power of 2. It is as small as the rounding of floats, and so
+// large that the sum of 64 atoms cannot overflow 32 bits. The largest weight of a point is 0.75 along each axis (order 3).
 struct ChargeQuantum
 {
     int bits = 0; // the quantum is 2^-bits e
@@ -29,7 +29,7 @@ struct ChargeQuantum
     }
     __device__ float per_e() const { return ldexpf(1, bits); }
 };
-// Returns a * b as a number of quanta; a or b contains the charge times per_e(). Rounding takes one instruction.
+// Returns a * b as a number of quanta; a or b has the factor charge * per_e(). Rounding takes one instruction.
 __device__ inline std::int32_t whole_quanta(float a, float b) { return __float2int_rn(a * b); }
 
 __device__ inline void add_quanta(std::int64_t* at, std::int32_t charge, ChargeQuantum quantum)
@@ -105,8 +105,8 @@ struct PointBox
     __device__ int quads() const { return nx * ny * (nz / 4); }
 };
 
-// Computes quotients of two numbers below 2^10, the sizes of a box, without dividing. The
-// reciprocal exceeds 2^20 / by by at most 1, which enlarges i / by by less than 2^-10.
+// Computes quotients of two numbers below 2^10, the sizes of a box, without dividing. The stored reciprocal is at most 2^20 /
+// `by` + 1, so i / `by` becomes too large by less than 2^-10.
 class BoxDivisor
 {
 public:
@@ -138,7 +138,7 @@ public:
     {
         const std::int32_t n[3] = {points.x, points.y, points.z}, at[3] = {place.x, place.y, place.z};
         const int lane = static_cast<int>(threadIdx.x) % 32;
-        std::int32_t mine = INT_MAX; // used in lanes 0 to 5
+        std::int32_t mine = INT_MAX; // lanes 0 to 5 have the six least steps
 #pragma unroll
         for (int d = 0; d < 3; ++d)
         {
@@ -188,7 +188,7 @@ __device__ int first_in_box(const AtomLane<N, order>& lane, const PointBox& box,
 }
 
 // Calls body(i, plane, at) for the groups of four points in the box, distributed over the block's threads. Group i
-// begins at plane + at. It skips groups for which wanted(i) is false. `plane` is null if it is null in the table.
+// begins at plane + at. It skips groups for which wanted(i) is false. `plane` is null where the table has no plane.
 template <int threads, class Value, class Wanted, class Body>
 __device__ void for_quads(const PointBox& box, const MeshPoints& points, Value* const* planes, Wanted&& wanted, Body&& body)
 {

@@ -34,7 +34,7 @@ __global__ void resolve_parameters_kernel(BlockTrace tracing, const std::int32_t
     if (slot < slots) { of_slot[slot] = of_type[global_of_slot[slot] < 0 ? filler : lj_type[slot]]; }
 }
 
-// The self energy of an atom on a mesh: a factor times the product of its numbers.
+// The self energy of an atom on a mesh: a factor times the square of its charge, or times its c6.
 template <class N>
 struct SelfEnergyOfCharge
 {

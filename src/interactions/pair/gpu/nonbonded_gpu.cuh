@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares to nonbonded_gpu.cu the interface of the kernels of one numeric policy and combination rule.
+// Declares the functions by which nonbonded_gpu.cu queues the kernels of one numeric policy and combination rule.
 #pragma once
 
 #include "device/gpu/launch.cuh"
@@ -30,7 +30,7 @@ struct Arguments
     // the force-only kernel of PME, which runs in nearly every step, loads two at once.
     alignas(16) Real numerator[ScreeningQuotient::terms];
     Real denominator[ScreeningQuotient::terms];
-    bool is_tilted, is_low; // properties of the box that select the kernel
+    bool is_tilted, is_low; // Box::is_tilted() and Box::is_low(), which select the kernel
 };
 
 // With LJ-PME.

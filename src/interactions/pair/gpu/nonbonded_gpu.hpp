@@ -28,7 +28,7 @@ struct GpuNonbondedTables
     DeviceBuffer<LjParameters<Real>> of_type; // by atom type; the last type is that of fillers
     DeviceBuffer<LjParameters<Real>> of_pair; // 6 c6 and 12 c12 at [a * (types + 1) + b]; for LjRule::Table only
     DeviceBuffer<LjParameters<Real>> of_slot;
-    // Parameters of the rule of the mesh of dispersion, as NonbondedTables::mesh_type_parameters(); for LJ-PME only.
+    // Parameters by lj-pme-comb-rule, as NonbondedTables::mesh_type_parameters(), by type and by slot; for LJ-PME only.
     DeviceBuffer<LjParameters<Real>> mesh_of_type, mesh_of_slot;
 };
 
@@ -37,8 +37,8 @@ template <class N>
 void resolve_nonbonded(GpuQueue& queue, const GpuState<N>& state, GpuNonbondedTables<N>& tables);
 
 // Adds forces to state.f. On request adds the energies LjSr and CoulombSr and the virial to state.energies. The self
-// energy of home atoms is added with the local list. Preconditions: the list is pruned, and the tables are resolved for
-// this order of atoms; 2 * cutoff <= every box edge. For pairs nearer than 3e-3 nm the forces at that distance are used.
+// energy of home atoms is added with the local list. Requires a pruned list, resolve_nonbonded() for this order of atoms, and 2 *
+// cutoff <= every box edge. Pairs nearer than 3e-3 nm have the forces at that distance.
 template <class N>
 void compute_nonbonded(GpuQueue& queue, const GpuNonbondedTables<N>& tables, const GpuPairList& list, GpuState<N>& state,
                        Compute compute);

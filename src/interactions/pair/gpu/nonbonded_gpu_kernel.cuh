@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pair kernel of the GPU, one source for every policy and option.
 //
-// A warp works on a share of the pair list: some entries of one row, or of a few rows. The 64 i atoms of the row stay
-// with the warp. Their forces are in registers, eight atoms a lane, and all their other data in shared memory, so 20
-// warps fit on a multiprocessor. The eight j atoms of an entry meet the i clusters in turn, a tile of 8 x 8 pairs at
-// a time. A lane has two pairs, whose latencies overlap. Meanwhile the next entry's atoms are loaded. Forces are
-// summed on i until the row ends, on j until the entry ends. Then they are summed over lanes and added to memory.
+// A warp works on a share of the pair list: some entries of one row, or of a few rows. The 64 i atoms of the row stay with the
+// warp. Their forces are in registers, eight atoms a lane, and all their other data in shared memory, so 20 warps fit on a
+// multiprocessor. The eight j atoms of an entry are computed with one i cluster after another, a tile of 8 x 8 pairs at a time. A
+// lane has two of these pairs, whose latencies overlap. Meanwhile the next entry's atoms are loaded. Forces are summed on i until
+// the row ends, on j until the entry ends. Then they are summed over lanes and added to memory.
 //
 // Mixed: positions are floats relative to the middle of the supercluster, with one conversion per j atom and entry.
-// Other policies, and rows that reach half a box, subtract integers for each pair, so the force of a pair depends on
-// its two atoms alone. Expressions are symmetric in i and j. Products and sums are fused only where the source says so.
+// Other policies, and rows that reach half a box, subtract integers for each pair, so the force of a pair depends on its two
+// atoms alone. Expressions are symmetric in i and j. Products and sums are fused only where the source says so.
 //
 // Reproducible policies round each pair's force, energy and virial to 64-bit fixed point before adding it.
 #pragma once
@@ -54,7 +54,7 @@ struct Shape
 
 constexpr int virial_elements = 6; // xx xy xz yy yz zz
 
-// The i atoms of a row: positions (set_position()) and charges (i_charge_scale()), which are one load; parameters are another.
+// The i atoms of a row. One load has the position (set_position()) and charge (i_charge_scale()), another the parameters.
 template <class N>
 struct RowAtoms
 {
@@ -94,12 +94,12 @@ class Warp
     using Usual = ScreenedCoulomb<Ops>;
     using Tight = ScreenedCoulomb<Ops, true>;
     using OnMesh = std::conditional_t<S::has_lj_mesh, LjParameters<Real>, NotOnMesh>; // an atom on the mesh of dispersion
-    // Launches choose such a kernel then.
+    // true in kernels that a launch chooses where ewald-rtol may be tight
     static constexpr bool may_be_tight = S::switching == Switching::IfAsked;
     static constexpr bool reproducible = N::summation == Summation::Reproducible;
-    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, for 1 / r: r^-14 times any c12 is a finite float
-    // The force-only kernel, which runs in nearly every step, has no instruction to spare for this limit: coincident atoms have
-    // infinite forces. Fillers coincide with atoms, and their pairs must exert no force, so at least r^-6 is finite.
+    static constexpr Real smallest_r2 = static_cast<Real>(1e-5); // nm^2, least r^2: r^-14 times any c12 is then finite
+    // The force-only kernel, which runs in nearly every step, omits this bound to save instructions: coincident atoms have
+    // infinite forces. Fillers coincide with atoms, and their pairs must exert no force, so at least r^-6 is kept finite.
     static constexpr bool lean = S::fast && !S::energies;
     static constexpr Real tiny_r2 = lean ? static_cast<Real>(1e-12) : 0;
 
@@ -119,7 +119,7 @@ public:
         keep(cutoff2);
     }
 
-    // Computes the entries begin .. end of a row, which has these i atoms.
+    // Computes the entries begin .. end of a row, whose i atoms are those of `supercluster`.
     __device__ void run(int supercluster, const GpuPairRow& row, int begin, int end)
     {
         if constexpr (S::fast && !S::low)
@@ -133,7 +133,7 @@ public:
     {
         if constexpr (S::energies)
         {
-            // One lane adds each sum, so one instruction adds all sums. Every warp adds to the same few words.
+            // Each lane adds another sum, so one instruction adds all sums. Every warp adds to the same few words.
             constexpr int element_of[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
             coulomb = warp_sum(coulomb), lj = warp_sum(lj);
             for (EnergySum& v : virial) { v = warp_sum(v); }
@@ -227,7 +227,7 @@ private:
         Sum mine[clusters_per_supercluster];
 #pragma unroll
         for (int c = 0; c < clusters_per_supercluster; ++c) { mine[c] = scatter_sums<1, 2>(fi[c][0], fi[c][1], fi[c][2], lane); }
-        const int component = lane & 3; // lanes add x, y, z, and the fourth adds z again
+        const int component = lane & 3; // of four lanes, three add x, y and z; the fourth adds nothing
         if (component != 3)
         {
             Sum* const f = &a.f[first_slot + i_of_lane(lane)].x + component;
@@ -297,7 +297,8 @@ private:
     {
         return static_cast<Real>(static_cast<std::make_signed_t<Fixed>>(difference)) * nm[d];
     }
-    // Charges have a factor sqrt(f) each. If i and j need not be symmetric, i atoms get f, and the more frequent j atoms get 1.
+    // Charges have a factor sqrt(f) each. If i and j need not be symmetric, i charges get f, and the more frequent j charges get
+    // 1.
     __device__ Real i_charge_scale() const { return S::fast ? a.charge_scale * a.charge_scale : a.charge_scale; }
     __device__ Real j_charge(const PositionCharge<N>& p) const { return S::fast ? p.charge : p.charge * a.charge_scale; }
     __device__ unsigned slot_of(PairWord word) const { return (word >> 8) * cluster_size | j_lane; }
@@ -384,7 +385,7 @@ private:
         }
     }
 
-    // Takes from a pair the dispersion that the mesh has, listed or not.
+    // Subtracts from a pair the dispersion that the mesh has, also if the pair is excluded (not `listed`).
     __device__ void lose_dispersion(Real c6, Real r2, bool listed, Real& force, Real& energy) const
     {
         if constexpr (S::energies) { lose_dispersion_once(a.of_mesh, c6, r2, listed ? a.of_mesh.shift : 0, force, energy); }
@@ -515,7 +516,7 @@ private:
     Real nm[3], two_k, cutoff2;
     Vec3<Real> shear; // for tilted boxes only
     unsigned j_lane, j_of_force,
-        j_component; // first j atom of the lane; j atom whose force it adds; the component: x, y, z, none
+        j_component; // the lane's first j atom; the j atom whose force it adds, and the component of it: x, y, z or none
     // The next members belong to the current row.
     int first_slot = 0;
     Fixed middle[3];

@@ -18,7 +18,7 @@ __device__ inline double fused(double a, double b, double c) { return fma(a, b, 
 __device__ inline float inverse_sqrt(float x) { return approximate_inverse_sqrt(x); }
 __device__ inline double inverse_sqrt(double x) { return 1.0 / sqrt(x); }
 
-// Returns sum_i of[i] t^i, with as few operations as there are powers of t.
+// Returns sum_i of[i] t^i by a multiply-add for each power of t.
 template <class Real, int terms>
 __device__ Real horner(const Real (&of)[terms], Real t)
 {
@@ -28,7 +28,7 @@ __device__ Real horner(const Real (&of)[terms], Real t)
     return sum;
 }
 
-// The operations policy for the pair law (pair/pair_law-inl.hpp).
+// The arithmetic of GPU lanes, as a policy (template argument) of the pair law (pair/pair_law-inl.hpp).
 template <class Real_>
 struct LaneOps
 {

@@ -11,7 +11,7 @@ namespace parhelion::nonbonded_gpu {
 template <class S>
 void run(GpuQueue& queue, const ArgumentsOf<S>& arguments, int shares)
 {
-    if constexpr (S::screened) { leave_shared_memory(queue, pair_kernel<S>, 75); } // the mesh kernels use the rest
+    if constexpr (S::screened) { leave_shared_memory(queue, pair_kernel<S>, 75); } // per cent; the mesh has the rest
     launch(queue, Phase::Nonbonded, pair_kernel<S>, {shares, 32}, arguments);
 }
 
@@ -80,7 +80,7 @@ void run_kernel(GpuQueue& queue, const Arguments<N>& arguments, int shares, Comp
     run_compute<N, field, rule, Switching::Never>(queue, arguments, shares, compute);
 }
 
-// LJ-PME is rare: its kernels differ in the rule, the shape of the box, and whether a mesh may be tight.
+// LJ-PME is rare: its kernels differ only in combination rule, shape of the box, and whether `ewald-rtol` may be tight.
 template <class N, LjRule rule, Switching switching, CellShape cell>
 void run_lj_mesh(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute)
 {
@@ -95,7 +95,7 @@ template <class N, LjRule rule>
 void run_kernel(GpuQueue& queue, const LjMeshArguments<N>& arguments, int shares, Compute compute)
 {
     const bool is_tight = arguments.law.is_tightly_screened || arguments.of_mesh.is_tight;
-    if (arguments.is_low || is_tight) // a kernel for any box
+    if (arguments.is_low || is_tight) // the kernel for low boxes serves any box
     {
         return run_lj_mesh<N, rule, Switching::IfAsked, CellShape::Low>(queue, arguments, shares, compute);
     }

@@ -32,7 +32,7 @@ struct TprParameters
     std::vector<Vec3<double>> accelerations;                // nm/ps^2, by acceleration group
     std::vector<std::array<bool, 3>> frozen_axes;           // frozen axes, by freeze group
     bool has_thermostat = false;                            // true with a thermostat or stochastic dynamics
-    bool excludes_groups = false, tables_of_groups = false; // true if pairs of energy groups are excluded, have tables
+    bool excludes_groups = false, tables_of_groups = false; // true if pairs of energy groups are excluded; have tables
     std::string refcoord_scaling;
     std::vector<Vec3<double>> reference_centres; // set if refcoord-scaling = COM; fractions of the box
 };

@@ -3,14 +3,14 @@
 // by pass, with one butterfly per thread at a time. The bits of a line's result do not depend on other lines or on the
 // block. The inverse transform is the forward transform with real and imaginary parts exchanged before and after it.
 //
-// Cost: a pass reads and writes each number once in shared memory and ends with a barrier. 64 points take two passes, 128 three.
+// Cost: a pass reads and writes each number once in shared memory and ends with a barrier. 64 points: two passes, 128: three.
 #pragma once
 
 #include "interactions/mesh/gpu/fft/line_fft_gpu.hpp"
 
 namespace parhelion {
 
-// The operations policy for fft_butterflies-inl.hpp.
+// Arithmetic on complex numbers of one lane, as a policy of fft_butterflies-inl.hpp.
 template <class R>
 struct LaneOps
 {
@@ -45,7 +45,7 @@ struct Lines
     __device__ GpuComplex<Real>& at(int point, int line) const { return first[point * pitch + line]; }
 };
 
-// Calls store(i, load(i)) for i = first, first + stride, ... < end. Four loads are in flight before the first store.
+// Calls store(i, load(i)) for i = first, first + stride, ... < end. Issues four loads before the first store.
 template <class Load, class Store>
 __device__ void move(int first, int end, int stride, Load&& load, Store&& store)
 {
@@ -109,7 +109,7 @@ __device__ void butterflies(const typename LineFftView<Real>::Pass& of, const Gp
     }
 }
 
-// A pass whose factor has no butterfly. It computes sums of products.
+// A pass whose radix has no butterfly. It computes sums of products.
 template <class Real>
 __device__ void sums_of_products(const typename LineFftView<Real>::Pass& of, const GpuComplex<Real>* roots,
                                  const LineShare& share, const Lines<Real>& in, const Lines<Real>& out)

@@ -11,8 +11,8 @@
 
 namespace parhelion::mesh_transforms {
 
-// Threads of a block. A thread has about eight points: 33 lines of 64 points, or 17 of 128, take 9
-// warps. The block of a plane has twice as many threads, because it has a multiprocessor to itself.
+// Threads of a block. Each has about eight points: a block of 9 warps takes 33 lines of 64 points, or 17 of 128. The block of a
+// plane has twice as many threads, because it has a multiprocessor to itself.
 inline constexpr int row_threads = 288, plane_threads = 2 * row_threads;
 
 // --- planes
@@ -24,7 +24,7 @@ struct PlaneArgs
     int planes; // number of planes of this rank
     SmallDivisor by_z, by_kz;
     LineFftView<Real> y, z;
-    GpuComplex<Real>* in_global_memory; // null: planes are in shared memory
+    GpuComplex<Real>* in_global_memory; // working memory of planes that do not fit shared memory; else null
 };
 
 // The memory that holds a plane. It is a template argument so that the compiler generates accesses to shared memory.
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(plane_threads)
                 return Two<GpuComplex<Real>>{plane.at(row, k), has_second(line) ? plane.at(row + 1, k) : GpuComplex<Real>{0, 0}};
             },
             [&](int i, const Two<GpuComplex<Real>>& of) {
-                // Forms Z = A + i B at k and, from the conjugates of A and B, at n - k. Real and imaginary parts are exchanged.
+                // Forms Z = A + i B at k and, from the conjugates of A and B, at n - k. Exchanges real and imaginary parts.
                 const int line = a.by_kz.quotient(i), k = i - line * kz;
                 const auto& [A, B] = of;
                 work.a.at(k, line) = {A.re + B.im, A.im - B.re};
@@ -221,7 +221,7 @@ __global__ void PARHELION_LAUNCH_BOUNDS(row_threads, 3)
     const int nx = sizes.points[0];
     const int y = rows.rows.first + static_cast<int>(blockIdx.x), k = static_cast<int>(blockIdx.y) * sizes.at_a_time[0];
     const int lines = min(sizes.at_a_time[0], sizes.kz - k), pitch = lines | 1;
-    auto* const waves = reinterpret_cast<Wave<Real>*>(shared + fft.roots); // a Wave has the size of a complex number
+    auto* const waves = reinterpret_cast<Wave<Real>*>(shared + fft.roots); // a Wave is as large as a complex number
     GpuComplex<Real>* const first = shared + fft.roots + nx + sizes.at_a_time[0] + 1;
     const LineWork<Real> work{{first, pitch}, {first + sizes.row_work, pitch}};
 

@@ -4,8 +4,8 @@
 //
 // Plans and their work area are made once, so transforms allocate nothing and may be captured in graphs. A plan
 // always runs the same kernels, without atomics, so on one GPU the same grid gives the same bits every time. Another
-// GPU or version of cuFFT may give other bits. cuFFT's kernels leave no trace: in timelines they are the gaps between
-// spread and solve, and between solve and gather. Decision 0011 says why there are also transforms of our own.
+// GPU or version of cuFFT may give other bits. cuFFT's kernels write no records for timelines: there they are gaps between spread
+// and solve, and between solve and gather. Decision 0011 says why there are also transforms of our own.
 //
 // Cost: the work area, up to about the size of the grid; the grid is read and written two or three times.
 #pragma once

@@ -26,7 +26,7 @@ GpuLineFft<Real>::GpuLineFft(GpuQueue& queue, int points)
 template <class Real>
 GpuTwoPassFft<Real>::GpuTwoPassFft(GpuQueue& queue, int points)
 {
-    constexpr int radices[] = {4, 5, 6, 7, 8, 9, 10, 12, 16}; // the radices of with_radix()
+    constexpr int radices[] = {4, 5, 6, 7, 8, 9, 10, 12, 16}; // the radices for which with_radix() has code
     for (const int first : radices)
     {
         for (const int second : radices)

@@ -16,7 +16,7 @@ struct alignas(2 * sizeof(Real)) GpuComplex
     Real re, im;
 };
 
-// Computes quotients by a number that is constant during a run, without dividing. It is exact while i * `by` is less than 2^32.
+// Divides i by a number that is constant during a run, by a multiplication. The quotient is exact if i * `by` is less than 2^32.
 struct SmallDivisor
 {
     std::int32_t by = 1;
@@ -40,7 +40,7 @@ struct LineFftView
     {
         std::int32_t radix, rest; // like LineFft<Real>::Pass: the radix, and length / radix
         SmallDivisor stride;
-        std::int32_t twiddles, radix_roots; // indices in the table of roots of the first twiddle and the first root of the radix
+        std::int32_t twiddles, radix_roots; // indices in the table of roots: the first twiddle factor, the radix' first root
     };
     std::int32_t points, passes, roots; // number of points, of passes, of roots
     Pass pass[most_passes];

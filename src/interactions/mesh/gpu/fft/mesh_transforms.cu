@@ -9,9 +9,9 @@ namespace {
 
 int parts_of(int count, int at_most) { return (count + at_most - 1) / at_most; }
 
-constexpr std::size_t bytes_besides = 4096; // other shared memory that the kernels use, bytes
+constexpr std::size_t bytes_besides = 4096; // shared memory of the kernels besides lines and roots, bytes
 
-// Returns how many of `count` lines a block transforms at a time, in parts of similar size: up to eight numbers a thread.
+// Returns how many of `count` lines a block transforms at a time: at most eight numbers a thread, in parts of similar size.
 int lines_at_a_time(int count, int points, int threads)
 {
     const int at_most = std::clamp(8 * threads / points, 1, threads);
@@ -27,7 +27,7 @@ MeshLines lines_of(const std::array<int, 3>& points, int multiprocessors)
     using namespace mesh_transforms;
     lines.at_a_time = {lines_at_a_time(of_row, nx, row_threads), lines_at_a_time(lines.kz, ny, plane_threads),
                        lines_at_a_time(parts_of(ny, 2), nz, plane_threads)};
-    lines.plane_pitch = lines.kz | 1; // odd, so that neither rows nor columns have bank conflicts
+    lines.plane_pitch = lines.kz | 1; // an odd pitch, so that accesses along rows and along columns have no bank conflicts
     const auto [x, y, z] = lines.at_a_time;
     lines.row_work = (x | 1) * nx, lines.plane_work = std::max((y | 1) * ny, (z | 1) * nz);
     return lines;
@@ -48,7 +48,7 @@ void GpuMeshTransforms<N>::plan_two_passes(GpuQueue& queue)
     if (two_passes_[1].exists() && two_passes_[2].exists())
     {
         TwoPassPlane plane;
-        plane.pair_pitch = nz + 8; // neighbouring lines begin half of the banks apart
+        plane.pair_pitch = nz + 8; // neighbouring lines of 64 or 128 points begin half of the memory banks apart
         plane.work_pitch = nz + z.second;
         plane.plane = std::max(pairs * plane.pair_pitch, ny * lines_.plane_pitch);
         plane.bytes = bytes(ny + nz + plane.plane + std::max(pairs * plane.work_pitch, ny * lines_.plane_pitch));

@@ -45,13 +45,13 @@ struct PlaneRow
 template <class Real>
 struct SolvedRows
 {
-    mesh::PlaneRange rows, summed; // ranges do not wrap around the box; energies are summed over `summed`
+    mesh::PlaneRange rows, summed; // rows solved here; rows over which energy is summed. Neither range wraps
     const GpuComplex<Real>* const* from;
     GpuComplex<Real>* const* to;
 };
 
-// What kernels with this exchange policy may do: the largest radices of lines, and whether
-// each kernel is launched early, during a kernel that allows it. Policies may specialise it.
+// The properties of kernels with this exchange policy: the largest radices of lines, and whether each kernel is launched early,
+// while the kernel before still runs. Policies may specialise it.
 template <class Exchange>
 struct ExchangeGrants
 {
@@ -70,7 +70,7 @@ struct MeshLines
 {
     std::array<int, 3> points{};
     int kz = 0;                       // points[2] / 2 + 1
-    std::array<int, 3> at_a_time{};   // lines that a block has at a time along x, y and z; along z two rows form one complex line
+    std::array<int, 3> at_a_time{};   // lines along x, y, z that a block transforms at a time; z: pairs of lines
     int plane_pitch = 0;              // row length of a plane's half spectrum [y][kz] in a block's memory
     int plane_work = 0, row_work = 0; // size of each of a block's two work areas, in complex numbers
     bool plane_is_shared = true;
@@ -129,7 +129,7 @@ private:
     TwoPassPlane two_pass_plane_;
     TwoPassRow two_pass_row_;
     DeviceBuffer<double> inverse_moduli_;                    // 1 / moduli along x, y and z, concatenated
-    double slope_ = 0, coulomb_factor_ = 0, background_ = 0; // the values in MeshParameters
+    double slope_ = 0, coulomb_factor_ = 0, background_ = 0; // slope, Coulomb factor and background as in MeshParameters
     double dispersion_scale_ = 0;                            // DispersionArgs::scale; 0: a mesh of charges
     DeviceBuffer<GpuComplex<Real>> in_global_memory_;        // planes [plane][y][kz] that do not fit into shared memory
     std::size_t plane_bytes_ = 0, row_bytes_ = 0;            // bytes of shared memory of a block

@@ -49,11 +49,11 @@ __device__ Real in_e(Real charge)
     return charge;
 }
 
-// The influence function of mesh_kernels.hpp, for any box: G(m) = f exp(-slope m^2) / (pi V m^2 B_x B_y B_z).
+// The influence function of mesh_kernels.hpp, for any box: G(m) = f exp(-slope m^2) / (pi V m^2 B_x B_y B_z), B: moduli.
 struct InfluenceArgs
 {
     const double* inverse_moduli;             // 1 / moduli along x, y and z, concatenated
-    double slope, coulomb_factor, background; // nm^2; kJ nm/(mol e^2); kJ nm^3/mol
+    double slope, coulomb_factor, background; // nm^2; f, kJ nm/(mol e^2); kJ nm^3/mol
     static constexpr EnergyTerm term = EnergyTerm::CoulombReciprocal;
 };
 // The influence function of dispersion, G(m) = scale f(x) / (V B_x B_y B_z), x = slope m^2 (dispersion_waves.hpp has f).
@@ -99,8 +99,8 @@ struct Wave
     }
 };
 
-// Computes in the block's memory the waves along x, of lines `first` ... first + lines - 1 along z, and of row y. In
-// a tilted box m^2 is no sum over axes, so factors are 1 / B alone, as of dispersion, and the middle wave of an even nz is
+// Computes in the block's memory the waves along x, those of lines `first` ... first + lines - 1 along z, and that of row y. In a
+// tilted box m^2 is no sum over axes. So there, and for dispersion, factors are 1 / B alone, and the middle wave of an even nz is
 // positive.
 template <bool tilted, class Args, class Real>
 __device__ void find_waves(Wave<Real>* waves, const std::array<int, 3>& points, int y, int first, int lines,
@@ -213,7 +213,7 @@ public:
 private:
     __device__ double scale_of(const InfluenceArgs& of) const { return of.coulomb_factor / (units::pi * volume); }
     __device__ double scale_of(const DispersionArgs& of) const { return of.scale / volume; }
-    // Returns the factor of m m in the virial of dispersion, for a number of the square s2.
+    // Returns the factor of m (x) m in the virial of dispersion. s2: the squared absolute value of a number of the spectrum.
     __device__ double virial_factor(const Wave<Real>& x_wave, Real m2, double s2) const
     {
         const DispersionWave<Real> f(static_cast<Real>(args.slope) * m2);

@@ -24,7 +24,7 @@ struct TwoPassPlaneArgs
     SmallDivisor by_kz;
     TwoPassFft<Real> y, z;
     int pitch;                  // row length of the half spectrum [y][kz] in shared memory; odd
-    int pair_pitch, work_pitch; // length of a pair of lines along z: when transformed, and between its passes
+    int pair_pitch, work_pitch; // pitch of a pair of lines along z: after its transform, and between its two passes
     int plane;                  // size of the first work area, in complex numbers
 };
 
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(most_plane_threads)
             first_pass<radix, Real>(
                 j, areas.z_roots,
                 [&](int i) {
-                    // Forms Z = A + i B at k and, from the conjugates of A and B, at n - k. Numbers have their parts exchanged.
+                    // Forms Z = A + i B at k and, from the conjugates of A and B, at n - k. Exchanges real and imaginary parts.
                     const int at = j + a.z.second * i;
                     const bool mirrored = 2 * at > nz;
                     const int k = mirrored ? nz - at : at;
@@ -234,7 +234,7 @@ __global__ void PARHELION_LAUNCH_BOUNDS(most_row_threads, compute == Compute::Fo
     const int nx = fft.points, y = rows.rows.first + static_cast<int>(blockIdx.x), k = static_cast<int>(blockIdx.y) * at_a_time;
     const int lines = min(at_a_time, sizes.kz - k), pitch = at_a_time | 1;
     Complex* const roots = block_memory<Real>();
-    auto* const waves = reinterpret_cast<Wave<Real>*>(roots + nx); // a Wave has the size of a complex number
+    auto* const waves = reinterpret_cast<Wave<Real>*>(roots + nx); // a Wave is as large as a complex number
     Complex *const there = roots + 2 * nx + at_a_time + 1, *const back = there + nx * pitch;
     copy_roots(fft.root, nx, roots);
     find_waves<tilted>(waves, sizes.points, y, k, lines, scalars->box.diagonal(), args);
