@@ -82,7 +82,7 @@ public:
         return {(nm.x - y * tilt_.x - z * tilt_.y) / diagonal_.x, y, z};
     }
     // Returns the nearest image of a difference of two positions (nm), if that image is shorter than every height
-    // of the cell. Otherwise returns an image that is within half an edge vector in z, then in y, then in x.
+    // of the box. Otherwise returns an image that is within half an edge vector in z, then in y, then in x.
     PARHELION_HD Vec3<T> image(Vec3<T> difference) const
     {
         // Most components are within half an edge already. The test avoids calls of a rounding function, which is slow.

@@ -58,7 +58,7 @@ struct GridCriteria
 {
     Vec3<double> half_edge; // nm; the box must be longer than twice this where it is divided
     Vec3<double> reach;     // nm; the thickness of a halo
-    Vec3<double> border;    // nm; extra halo thickness that costs as much as a border
+    Vec3<double> border;    // nm; extra halo thickness that would cost as much as dividing the box in this dimension
     double message;         // nm^3; volume of halo that costs as much as a message
     std::array<int, 3> most_pulses{no_limit, no_limit, no_limit};
     int most_messages = no_limit;

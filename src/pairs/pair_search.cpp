@@ -67,7 +67,7 @@ inline bool lists(const ClusterGrid& grid, std::int32_t i, std::int32_t j)
     return s == Side::Undecided ? lists_undecided(i, j) : s == Side::Ahead;
 }
 
-// Tests the first `count` of the clusters k .. k + lanes, in the grid's order. Appends to
+// Tests `count` clusters from the k-th on, in the order of the search grid, at most one for each lane. Appends to
 // `candidates` the clusters whose boxes are near enough. Returns the new end of the candidates.
 HWY_INLINE std::int32_t* append_near(const Input& in, const Centre& centre, std::int32_t k, std::int32_t count,
                                      std::int32_t* candidates)

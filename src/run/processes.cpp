@@ -18,7 +18,7 @@ void add_last_line(const std::string& log, const std::string& text)
     }
     catch (const SystemError&)
     {
-        // The error that `text` describes most likely caused this failure.
+        // Ignored: most likely the error that `text` describes is also why the log cannot be written, and it is told anyway.
     }
 }
 

@@ -22,7 +22,7 @@ OptionFacts facts_of(const RunRequest& request, const Launch* launch);
 ProcessOptions process_options(const OptionFacts& facts);
 // Sets the options that virtual nodes of TransportKind::NicEmulation imply. Does nothing with another transport.
 void emulate_nodes(const RunRequest& request, SimulationOptions& engine);
-// Sets the options that TransportKind::Nvshmem implies for processes whose places are known. Does nothing with another transport.
+// Sets the options that TransportKind::Nvshmem implies, once each process knows its rank and its GPU. Else does nothing.
 void use_nvshmem(SimulationOptions& engine);
 
 // Adds a line to the log. Ignores failures.

@@ -60,8 +60,8 @@ public:
     // Sends a letter of this kind and body from a request to one of its partners.
     void answer(const RequestState& state, int partner, Letter::Kind kind, Bytes body);
     // Tells the partners of a freed request that it is freed. Once all partners have freed theirs, give_back
-    // returns what the request held. If it returns false, as something is in flight, advance() calls it
-    // again.
+    // releases what the request held. If its value is false, because something is still in flight, advance()
+    // calls it again.
     using GiveBack = std::function<bool(const std::vector<Partner>& partners)>;
     void part(const RequestState& state, const Parting& parting, GiveBack give_back);
     // Forgets a request that is destroyed in the middle of an epoch. The slots and memory that it holds stay taken.

@@ -48,7 +48,7 @@ struct GpuMessage
     std::int32_t* send_slots; // slots of the wanted atoms; -1: filler
     std::int32_t send_count;
     bool is_source_far, is_destination_far; // true if on another node: a proxy then carries messages, which are stored here
-    PositionCharge<N>* x_out;               // positions on the destination; here if copied or carried by a proxy
+    PositionCharge<N>* x_out;               // written by the kernel: on the destination, or here if copied or sent by a proxy
     ForceSlot<N>* f_in;
     GpuReceiver wanted_receive;
     GpuSender x_send;

@@ -143,7 +143,7 @@ private:
     bool has_pairs_ = false;
     std::set<std::string> type_names_;    // names of the molecule types
     std::map<std::string, int> numbered_; // for each name: number of molecule types with this name and a number
-    std::int64_t other_hydrogens_ = 0;    // bonds counted as hydrogen bonds by the file but not by atom names, or the reverse
+    std::int64_t other_hydrogens_ = 0;    // bonds that involve a hydrogen by the file but not by atom names, or the reverse
     std::vector<std::int32_t> type_of_;   // type in the topology, by Lennard-Jones type; -1: not used yet
 };
 

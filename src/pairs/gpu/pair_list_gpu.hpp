@@ -108,8 +108,8 @@ struct GpuPairList
     DeviceBuffer<PairWord> entries, pruned;
     // The masks of lane 4 * i + j. Bit c: atom i of i cluster c interacts with atom j; bit 8 + c: it interacts with atom j + 4.
     DeviceBuffer<std::uint16_t> masks; // masks_per_entry for each masked entry
-    // The next two belong to the pruned list: the cost of each row, in twentieths of a tile, and the
-    // rows that have entries, one after the other. In a list of halo pairs few rows have entries.
+    // The next two belong to the pruned list: the cost of each row, a pair of clusters (8 x 8 atoms) counting 20, and
+    // copies of the rows that have entries, without gaps. In a list of halo pairs few rows have entries.
     DeviceBuffer<std::uint32_t> row_costs;
     DeviceBuffer<GpuPairRow> busy_rows;
     DeviceBuffer<PairShare> shares; // all shares, and one for the end of the last share

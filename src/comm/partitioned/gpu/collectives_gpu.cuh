@@ -138,7 +138,7 @@ __device__ bool block_run(CollectivePrequest& request, int partition)
     return block_complete<T, reduction>(request, partition);
 }
 
-// Marks a partition that this block has just written and executes all its steps, without waiting for the mark.
+// Marks a partition that this block has just written as ready, and executes all of the block's steps of the collective for it.
 template <class T, Reduction reduction>
 __device__ bool block_all(CollectivePrequest& request, int partition)
 {

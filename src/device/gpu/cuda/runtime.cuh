@@ -144,7 +144,7 @@ struct Dependency
     bool is_on_begin() const
     {
         return data.from_port != cudaGraphKernelNodePortDefault;
-    } // `to` waits for the begin of `from` alone
+    } // `to` waits until `from` has begun, not until it has ended
 };
 inline Status get_dependencies(std::vector<Dependency>& all, Graph graph)
 {

@@ -337,7 +337,7 @@ void GpuBonded::resolve(GpuQueue& queue, GpuState<N>& state, const GpuCell& cell
     const std::int32_t blocks = divide_blocks(
         *this, records_.data(), 1, PairPart::Local, [](int) { return true; }, args);
     if (blocks == 0) { return; }
-    // The first rank adds the number of all terms. All ranks subtract the numbers of their own terms from it.
+    // A sum over ranks checks this: the first rank adds the number of all terms, and each subtracts that of its own terms.
     const bool is_first = cell.cell[0] == 0 && cell.cell[1] == 0 && cell.cell[2] == 0;
     launch(queue, Phase::Reorder, list_terms_kernel<N>, {blocks, threads, 0}, args, cell, GpuView<N>(state), assigned_.data(),
            assigned_terms_.data(), is_first ? static_cast<std::int32_t>(args.terms()) : 0);
