@@ -4,8 +4,12 @@
 GROMACS 2022 with its defaults gains 0.20 kT/ns/atom on the first of these boxes (docs/decisions/0006-pair-list-buffer.md). Some
 five minutes each on one core.
 """
+import os
+import subprocess
+
 import pytest
 
+import stage_folders
 from ensembles import drift, mean_and_error
 from simulation import PME, WATER, Box, argon, run, small_water, temperature_coupling, water
 from test_list_plans import SETTINGS, at, in_vacuum
@@ -90,3 +94,46 @@ def test_the_missing_pairs_of_a_shorter_list_are_seen(tmp_path):
     slope, error = drift(run(tmp_path, water("spce"), WATER, short, time=20, every=50), 304)
     print(f"spce, list of 0.969 nm for 10 steps: {slope:+.5f} +- {error:.5f} kT/ns/atom")
     assert slope > 0.05 + 3 * error
+
+
+# --- systems of stage_folders.py
+
+FREE = {"tcoupl": "no", "pcoupl": "no", "gen-vel": "no", "continuation": "yes", "comm-mode": "None", "nstlog": 0}
+
+
+def relaxed(kind, folder, *stages):
+    """A box after minimisation and `stages`, pairs of changed options and a time in ps, and the options of the kind's last stage."""
+    stage_folders.write(kind, folder)
+    made = stage_folders.KINDS[kind]()
+    (_, minimise, *_), *_, (_, options, *_) = made[2]
+    box = Box(folder / "conf.gro", folder / "topol.top", len(made[1].atoms), None)
+    words = ["-q", "-f", "em.mdp", "-c", box.structure, "-p", box.topology, "-n", "index.ndx", "-o", "em", "--threads", "1", "--device", "cpu"]
+    subprocess.run([os.environ["PARHELION_PROGRAM"], "run", *words], cwd=folder, check=True, capture_output=True)
+    box.structure = folder / "em.gro"
+    for i, (changes, time) in enumerate(stages):
+        start = stage_folders.GOES_ON if i else stage_folders.DRAWN
+        run(folder / f"{i}", box, options, {"nstlog": 0}, start, changes, time=time, every=50, options=["-n", folder / "index.ndx"])
+        box.structure = folder / f"{i}" / "run.gro"
+    return box, options
+
+
+def heated(temperature, tau=0.5):
+    return stage_folders.heat("System", tau, temperature) | {"pcoupl": "no"}
+
+
+SOFT_MATTER = {  # stages before, and the time in ps
+    "polymer melt": ([(heated(300), 200)], 1000),
+    "ionic liquid": ([({**heated(400), "dt": 0.001}, 5), ({**heated(400), "pcoupl": "C-rescale", "tau-p": 1, "ref-p": 100}, 60), (heated(400), 20)], 200),
+}
+
+
+@pytest.mark.parametrize("kind", SOFT_MATTER)
+def test_energy_of_soft_matter_does_not_drift(kind, tmp_path):
+    stages, time = SOFT_MATTER[kind]
+    box, options = relaxed(kind, tmp_path, *stages)
+    result = run(tmp_path / "nve", box, options, FREE, time=time, every=50, options=["-n", tmp_path / "index.ndx"])
+    temperature, _ = mean_and_error(result["Temperature"])
+    slope, error = drift(result, temperature)
+    print(f"{kind}: {slope:+.5f} +- {error:.5f} kT/ns/atom at {temperature:.1f} K, pair list {result.report['pairlist']}")
+    assert abs(slope) <= 0.01
+    assert error <= 0.002

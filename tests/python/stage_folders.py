@@ -313,38 +313,111 @@ W 72 0 A 0.47 4.6
 """
 
 
+def diamond(centre):
+    """Four beads: a triangle and another one on its second side, folded by 0.2 rad; their distances are those of DIAMOND."""
+    a, b = (math.sqrt(length**2 - 0.15**2) for length in (0.42, 0.43))
+    return [add(centre, place) for place in ([0, -a, 0], [-0.15, 0, 0], [0.15, 0, 0], [0, b * math.cos(0.2), b * math.sin(0.2)])]
+
+
+DIAMOND = [(1, 2, 1, 0.42), (1, 3, 1, 0.42), (2, 3, 1, 0.3), (2, 4, 1, 0.43), (3, 4, 1, 0.43)]  # as lines of [ constraints ]: two triangles of constraints that share a side
+
+
 def martini():
-    """Beads: a chain of bonds 6 and restricted bending, a ring with a site in its middle, lipids of four beads, single beads of solvent."""
-    box = Box([3.7, 3.7, 4.2])
+    """Beads: a chain of bonds 6 and restricted bending, sterols of a diamond with sites of each kind of [ virtual_sitesn ], lipids of four beads, single beads of solvent."""
+    box = Box([3.7, 3.7, 4.8])
     box.put("PRO", [[0.6 + 0.33 * i, 1.7 + 0.1 * (-1) ** i, 2.1] for i in range(6)], [f"B{i + 1}" for i in range(6)], "Protein")
     for i, j in itertools.product(range(3), range(2)):
-        centre = [0.7 + 1.2 * i, 0.7 + 2.2 * j, 2.1]
-        ring = [add(centre, [0.2 * math.cos(a), 0.2 * math.sin(a), 0.02 * k]) for k, a in enumerate((0, 2.1, 4.2))]
-        box.put("STE", [*ring, [sum(place[d] for place in ring) / 3 for d in range(3)]], ["R1", "R2", "R3", "V"], "Membrane")
+        frame = diamond([0.7 + 1.2 * i, 0.7 + 2.2 * j, 2.1])
+        sites = [[sum(weight * place[d] for weight, place in zip(weights, frame)) for d in range(3)] for weights in ((1 / 3, 1 / 3, 1 / 3, 0), (0, 0.3, 0.4, 0.3), (0, 0.2, 0.3, 0.5))]
+        box.put("STE", [*frame, *sites, add(frame[3], [0, 0, 0.37])], ["R1", "R2", "R3", "R4", "V1", "V2", "V3", "T"], "Membrane")
     for i, j, sign in itertools.product(range(3), range(2), (1, -1)):
         box.put("LIP", [[0.4 + 1.2 * i + 0.1 * (-1) ** k, 0.2 + 1.6 * j, 2.1 + sign * (1.6 - 0.38 * k)] for k in range(4)], ["Q1", "Q2", "B1", "B2"], "Membrane")
-    for place in [place for place in box.sites((8, 8, 9)) if all(nearest(box.edges, place, other) > 0.36 for *_, other in box.atoms)]:
+    for place in [place for place in box.sites((8, 8, 10)) if all(nearest(box.edges, place, other) > 0.36 for *_, other in box.atoms)]:
         box.put("W", [place], ["W"], "Solvent")
-    protein = ("[ moleculetype ]\nPRO 1\n[ atoms ]\n" + "".join(f"{i} B 1 PRO B{i} {i} {0.5 * (-1) ** i}\n" for i in range(1, 7)) + section("bonds", [(i, i + 1) for i in range(1, 5)], "1 0.35 4000") +
-               section("bonds", [(5, 6)], "6 0.35 4000") + section("angles", [(i, i + 1, i + 2) for i in range(1, 5)], "10 130 25") + section("dihedrals", [(1, 2, 3, 4), (3, 4, 5, 6)], "1 -120 20 1") +
-               "#ifdef POSRES\n" + section("position_restraints", [(i,) for i in range(1, 7)], "1 1000 1000 1000") + "#endif\n")
-    ring = ("[ moleculetype ]\nSTE 1\n[ atoms ]\n" + "".join(f"{i} B 1 STE R{i} {i} 0\n" for i in (1, 2, 3)) + "4 V 1 STE V 4 0\n" + section("bonds", [(1, 2), (2, 3), (1, 3)], "1 0.35 10000") +
-            "[ virtual_sitesn ]\n4 1 1 2 3\n[ exclusions ]\n4 1 2 3\n")
+    step = math.hypot(0.33, 0.2)
+    protein = ("[ moleculetype ]\nPRO 1\n[ atoms ]\n" + "".join(f"{i} B 1 PRO B{i} {i} {0.5 * (-1) ** i}\n" for i in range(1, 7)) + section("bonds", [(i, i + 1) for i in (1, 3, 4)], "1 0.35 4000") +
+               section("bonds", [(5, 6)], "6 0.35 4000") + section("constraints", [(2, 3)], f"1 {step!r}") + section("angles", [(i, i + 1, i + 2) for i in range(1, 5)], "10 130 25") +
+               section("dihedrals", [(1, 2, 3, 4), (3, 4, 5, 6)], "1 -120 20 1") + "#ifdef POSRES\n" + section("position_restraints", [(i,) for i in range(1, 7)], "1 1000 1000 1000") + "#endif\n")
+    sterol = ("[ moleculetype ]\nSTE 1\n[ atoms ]\n" + "".join(f"{i} B 1 STE R{i} {i} 0 {mass}\n" for i, mass in enumerate((90, 60, 80, 60), 1)) + "".join(f"{i} V 1 STE V{i - 4} {i} 0\n" for i in (5, 6, 7)) +
+              "8 B 1 STE T 8 0\n[ bonds ]\n4 8 1 0.37 5000\n" + section("constraints", DIAMOND, "") + section("angles", [(2, 4, 8), (3, 4, 8)], "2 150 50") +
+              "[ dihedrals ]\n1 2 3 4 2 180 150\n[ virtual_sitesn ]\n5 1 1 2 3\n6 2 2 3 4\n7 3 2 0.2 3 0.3 4 0.5\n[ exclusions ]\n" +
+              "".join(" ".join(map(str, range(i, 8))) + "\n" for i in range(1, 7)) + "8 5 6 7\n")
     lipid = ("[ moleculetype ]\nLIP 1\n[ atoms ]\n1 Q 1 LIP Q1 1 1\n2 Q 1 LIP Q2 2 -1\n3 B 1 LIP B1 3 0\n4 B 1 LIP B2 4 0\n" + section("bonds", [(1, 2), (2, 3), (3, 4)], "1 0.4 5000") +
              section("angles", [(1, 2, 3), (2, 3, 4)], "2 180 25"))
     solvent = "[ moleculetype ]\nW 1\n[ atoms ]\n1 W 1 W W 1 0\n"
     plain = {"cutoff-scheme": "Verlet", "nstlist": 20, "coulombtype": "reaction-field", "rcoulomb": 1.1, "epsilon-r": 15, "epsilon-rf": 0, "vdw-type": "cutoff", "vdw-modifier": "Potential-shift-verlet",
-             "rvdw": 1.1}
+             "rvdw": 1.1, "lincs-order": 8, "lincs-iter": 2}
     md = {"integrator": "md", "nsteps": 1000, "nstenergy": 10, "nstcalcenergy": 10, "comm-mode": "Linear", "comm-grps": "System", **plain, **heat("Protein Membrane Solvent", 1.0, 310)}
     wide = press("C-rescale", "semiisotropic", "3e-4 3e-4", 12)
     stages = [("em", {"integrator": "steep", "emtol": 100, "emstep": 0.01, "nsteps": 200, **plain}, "index.ndx", "-"),
               ("eq1", {**md, **DRAWN, "dt": 0.005, "define": "-DPOSRES"}, "index.ndx", "prev"), ("eq2", {**md, **wide, **GOES_ON, "dt": 0.01}, "index.ndx", "-"),
               ("md", {**md, **wide, **GOES_ON, "dt": 0.02}, "index.ndx", "-")]
-    return topology("1 2 no 1 1", protein + ring + lipid + solvent, box, MARTINI_TYPES), box, stages
+    return topology("1 2 no 1 1", protein + sterol + lipid + solvent, box, MARTINI_TYPES), box, stages
+
+
+def polymer_melt():
+    """Chains of beads that FENE bonds hold together and the repulsive part of Lennard-Jones keeps apart, also neighbours of a chain; 0.85 beads per sigma^3 (Kremer and Grest, doi 10.1063/1.458541)."""
+    n, sigma, epsilon = 7, 0.47, 2.5
+    apart = sigma * (1 / 0.85) ** (1 / 3)
+    box = Box([n * apart] * 3)
+    for k in range(n):  # a chain goes to and fro in a layer
+        path = [(i if j % 2 == 0 else n - 1 - i, j) for j in range(n) for i in range(n)]
+        places = [[(x + 0.5) * apart + 0.01 * box.rng.gauss(0, 1) for x in (i, j, k)] for i, j in path]
+        box.put("POL", places, [f"B{b % 10}" for b in range(n * n)], "Polymer")
+    beads = "".join(f"{b} B 1 POL B{(b - 1) % 10} {b} 0\n" for b in range(1, n * n + 1))
+    chain = f"[ moleculetype ]\nPOL 0\n[ atoms ]\n{beads}" + section("bonds", [(b, b + 1) for b in range(1, n * n)], f"7 {1.5 * sigma!r} {30 * epsilon / sigma**2!r}")
+    cutoff = sigma * 2 ** (1 / 6)
+    plain = {"cutoff-scheme": "Verlet", "nstlist": 20, "coulombtype": "reaction-field", "rcoulomb": cutoff, "rvdw": cutoff, "vdw-modifier": "Potential-shift"}
+    md = {"integrator": "md", "dt": 0.01, "nsteps": 1000, "nstenergy": 10, "nstcalcenergy": 10, **plain, **heat("System", 1.0)}
+    stages = [("em", {"integrator": "steep", "emtol": 500, "emstep": 0.01, "nsteps": 200, **plain}, "-", "-"), ("nvt", {**md, **DRAWN, "dt": 0.005}, "-", "-"), ("md", {**md, **GOES_ON}, "-", "-")]
+    return topology("1 2 no 1 1", chain, box, f"[ atomtypes ]\nB 72 0 A {sigma} {epsilon}\n"), box, stages
+
+
+IONIC_TYPES = """[ atomtypes ]
+N 14.007  0 A 0.325 0.70
+C 12.011  0 A 0.35  0.30
+E 14.027  0 A 0.38  0.45
+H 1.008   0 A 0.24  0.10
+B 10.81   0 A 0.36  0.40
+F 18.998  0 A 0.31  0.25
+"""
+
+
+def ionic_liquid():
+    """Cations of a ring with a methyl and an ethyl, whose dihedrals are Fourier series, and tetrahedral anions; by turns on a cubic lattice."""
+    box, apart, corners = Box([2.72] * 3), 0.68, ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
+    places = {parity: [[(x + 0.5) * apart for x in spot] for spot in itertools.product(range(4), repeat=3) if sum(spot) % 2 == parity] for parity in (0, 1)}
+    for centre in places[0]:
+        first, second = random_axes(box.rng)
+        out = [add([x * math.cos(0.4 * math.pi * i) for x in first], second, math.sin(0.4 * math.pi * i)) for i in range(5)]
+        ring = [add(centre, direction, 0.115) for direction in out]
+        ethyl = add(ring[0], out[0], 0.147)
+        tip = add(add(ethyl, out[0], 0.045), cross(first, second), 0.145)
+        box.put("CAT", [*ring, *(add(ring[i], out[i], 0.108) for i in (1, 3, 4)), add(ring[2], out[2], 0.147), ethyl, tip], ["N1", "C2", "N3", "C4", "C5", "H2", "H4", "H5", "CM", "CE", "CT"], "Cations")
+    for centre in places[1]:
+        first, second = random_axes(box.rng)
+        axes = (first, second, cross(first, second))
+        ends = [[sum(corner[a] * axes[a][d] for a in range(3)) for d in range(3)] for corner in corners]
+        box.put("ANI", [centre, *(add(centre, unit(end), 0.139) for end in ends)], ["B", "F1", "F2", "F3", "F4"], "Anions")
+    names, charges = "N C N C C H H H E E E".split(), (0.15, 0, 0.15, -0.1, -0.1, 0.2, 0.2, 0.2, 0.25, 0.05, 0)
+    ring, hydrogens, rest = [(i, i % 5 + 1) for i in range(1, 6)], [(2, 6), (4, 7), (5, 8)], [(3, 9), (1, 10), (10, 11)]
+    angles, dihedrals, pairs = bonded(ring + hydrogens + rest)
+    inner, outer = ([term for term in angles if (max(term) < 6) == is_inner] for is_inner in (True, False))
+    stiff, soft = ([term for term in dihedrals if (10 not in term[1:3]) == is_stiff] for is_stiff in (True, False))
+    planar = [(2, 1, 3, 6), (4, 3, 5, 7), (5, 4, 1, 8), (3, 2, 4, 9), (1, 5, 2, 10)]
+    cation = ("[ moleculetype ]\nCAT 3\n[ atoms ]\n" + "".join(f"{i} {kind} 1 CAT {box.atoms[i - 1][2]} {i} {q}\n" for i, (kind, q) in enumerate(zip(names, charges), 1)) +
+              section("bonds", ring, "1 0.135 380000") + section("bonds", hydrogens, "1 0.108 300000") + section("bonds", rest, "1 0.147 270000") + section("pairs", pairs, "1") +
+              section("angles", inner, "1 108 580") + section("angles", [term for term in outer if term != (1, 10, 11)], "1 126 350") + "[ angles ]\n1 10 11 1 112 480\n" +
+              section("dihedrals", stiff, "5 0 30 0 0") + section("dihedrals", soft, "5 -6.2 1.3 0.9 -0.7") + section("dihedrals", planar, "2 0 90"))
+    anion = ("[ moleculetype ]\nANI 3\n[ atoms ]\n1 B 1 ANI B 1 0.96\n" + "".join(f"{i} F 1 ANI F{i - 1} {i} -0.49\n" for i in range(2, 6)) + section("bonds", [(1, i) for i in range(2, 6)], "1 0.139 240000") +
+             section("angles", [(i, 1, j) for i, j in itertools.combinations(range(2, 6), 2)], "1 109.47 600"))
+    stages = [("em", STEEP, "-", "-"), ("nvt", {**MD, **heat("Cations Anions"), **DRAWN}, "index.ndx", "-"),
+              ("npt", {**MD, **heat("Cations Anions"), **press("C-rescale"), **GOES_ON}, "index.ndx", "-"), ("md", {**MD, **heat("System"), **press("C-rescale"), **GOES_ON}, "index.ndx", "-")]
+    return topology("1 3 yes 0.5 0.5", cation + anion, box, IONIC_TYPES), box, stages
 
 
 KINDS = {"membrane": membrane, "dodecahedron": dodecahedron, "TIP4P": tip4p, "OPC": opc, "DNA": dna, "periodic": periodic, "peptide 4 fs": peptide_4fs, "Martini": martini,
-         "waters of bonds": waters_of_bonds}
+         "waters of bonds": waters_of_bonds, "polymer melt": polymer_melt, "ionic liquid": ionic_liquid}
 
 
 def mdp(options):
