@@ -4,7 +4,8 @@ refuse it.
 
 Cases are one-line variations of tests/data/io/acceptance (mdp.txt, top.txt, gro.txt) and all molecule files that GROMACS ships. Cases
 in which the two differ are in differences.tsv, with the reason. By hand: `acceptance.py --write` compares all cases and rewrites that
-table, keeping its reasons; new rows have an empty one, which the test refuses."""
+table, keeping its reasons; new rows have an empty one, which the test refuses. `acceptance.py --share` prints how many of the cases that
+GROMACS takes run here: many of them are slips on purpose, so this is no share of users' files."""
 import os
 import re
 import subprocess
@@ -183,11 +184,24 @@ def judge(files):
         return ours(folder), theirs(folder)
 
 
-def compare(cases):
-    """{name: (our verdict, theirs)} of those that differ."""
+def all_verdicts(cases):
+    """{name: (our verdict, theirs)}"""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         verdicts = dict(zip(cases, pool.map(judge, cases.values())))
-    return {name: (we[0], they[0]) for name, (we, they) in verdicts.items() if we[0] != they[0]}
+    return {name: (we[0], they[0]) for name, (we, they) in verdicts.items()}
+
+
+def compare(cases):
+    """{name: (our verdict, theirs)} of those that differ."""
+    return {name: verdicts for name, verdicts in all_verdicts(cases).items() if verdicts[0] != verdicts[1]}
+
+
+def shares(verdicts):
+    """Of each kind of case: (kind, those that GROMACS takes, those of them that run here). A warning can be allowed, so it counts as taken."""
+    taken = ("accepts", "warns")
+    for kind in dict.fromkeys(name.split(":")[0] for name in verdicts):
+        of_kind = [both for name, both in verdicts.items() if name.split(":")[0] == kind]
+        yield kind, sum(they in taken for _, they in of_kind), sum(we in taken and they in taken for we, they in of_kind)
 
 
 # --- the table
@@ -213,6 +227,10 @@ def main():
     cases = variations() | molecule_files()
     if sys.argv[1:] == ["--write"]:
         write_table(compare(cases), read_table() if TABLE.exists() else {})
+        return
+    if sys.argv[1:] == ["--share"]:
+        for kind, theirs_taken, both in shares(all_verdicts(cases)):
+            print(f"{kind}: GROMACS takes {theirs_taken}, of which {both} run here, {100 * both / theirs_taken:.1f} %")
         return
     for pattern in sys.argv[1:]:  # what both say of the cases that have the pattern in their names
         for name, files in cases.items():

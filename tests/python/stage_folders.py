@@ -356,7 +356,10 @@ def martini():
 
 
 def polymer_melt():
-    """Chains of beads that FENE bonds hold together and the repulsive part of Lennard-Jones keeps apart, also neighbours of a chain; 0.85 beads per sigma^3 (Kremer and Grest, doi 10.1063/1.458541)."""
+    """Chains of beads that FENE bonds hold together, and that the repulsive part of Lennard-Jones keeps apart, also neighbours of a chain.
+
+    0.85 beads per sigma^3 (Kremer and Grest, doi 10.1063/1.458541).
+    """
     n, sigma, epsilon = 7, 0.47, 2.5
     apart = sigma * (1 / 0.85) ** (1 / 3)
     box = Box([n * apart] * 3)

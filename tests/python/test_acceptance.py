@@ -66,3 +66,8 @@ def test_what_is_wrong_with_a_table_is_noticed():
     assert problems(differences, {"mdp: a = b": ("refuses", "warns", "why")}) == ["not in the table: mdp: a = b\trefuses\taccepts"]
     assert problems({}, {"mdp: a = b": row}) == ["no longer a difference: mdp: a = b"]
     assert problems(differences, {"mdp: a = b": ("refuses", "accepts", " ")}) == ["without a reason: mdp: a = b"]
+
+
+def test_the_share_counts_what_gromacs_takes():
+    verdicts = {"mdp: a": ("accepts", "accepts"), "mdp: b": ("refuses", "warns"), "mdp: c": ("warns", "accepts"), "mdp: d": ("accepts", "refuses"), "itp: e": ("refuses", "accepts")}
+    assert list(acceptance.shares(verdicts)) == [("mdp", 3, 2), ("itp", 1, 0)]
