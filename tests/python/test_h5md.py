@@ -356,6 +356,22 @@ def test_a_file_that_cannot_be_continued_is_refused_and_nothing_is_changed(tmp_p
 
 
 @needs_plugin
+@pytest.mark.parametrize("begins_with", ["all", "group"])
+def test_other_atoms_are_not_added_to_a_file(begins_with, tmp_path):
+    """nstxout may change between two parts of a run, and decides which atoms the file would have."""
+    (tmp_path / "part.ndx").write_text("[ System ]\n" + " ".join(map(str, range(1, 3001))) + "\n[ part ]\n" + " ".join(map(str, range(3, 1500, 7))) + "\n")
+    mdps = {"group": changed(SHORT, nstxout=0, nstvout=0, nstxout_compressed=10, compressed_x_grps="part")}
+    mdps["all"] = changed(mdps["group"], nstxout=10)
+    folder = folder_with(mdps.pop(begins_with), tmp_path)
+    run(folder, "-q", "--h5md", "--steps", 20, "-n", "part.ndx")
+    before = (folder / "md.h5md").read_bytes()
+    (folder / "md.mdp").write_text(mdps.popitem()[1])
+    text = run(folder, "-q", "--h5md", "-n", "part.ndx", code=4)
+    assert "E286 md.h5md" in text and "other atoms" in text
+    assert (folder / "md.h5md").read_bytes() == before
+
+
+@needs_plugin
 def test_a_new_run_keeps_the_file_of_an_earlier_one(tmp_path):
     folder = folder_with(ALL, tmp_path)
     run(folder, "-q", "--h5md", "--steps", 20)

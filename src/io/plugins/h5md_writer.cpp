@@ -77,7 +77,7 @@ Writer::Writer(const parhelion_h5md_plan& plan, const std::int64_t* kept)
 {
     for (std::size_t i = 0; i < has_.size(); ++i) { has_[i] = plan.has[i] != 0; }
     if (kept == nullptr) { create(plan); }
-    else { drop_frames(plan.path, kept); }
+    else { drop_frames(plan, kept); }
     file_.commit();
     // From here on HDF5 keeps the order that readers need.
     hdf5_ = Object(H5Fopen(plan.path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, file_properties(file_)), H5Fclose,
@@ -177,11 +177,26 @@ void Writer::open_elements()
     box_ = open("box/edges/value");
 }
 
-void Writer::drop_frames(const char* path, const std::int64_t* kept)
+// Throws an error unless the frames of the file have the atoms of the plan.
+void Writer::expect_atoms(const parhelion_h5md_plan& plan) const
 {
-    const hid_t id = H5Fopen(path, H5F_ACC_RDWR, file_properties(file_));
+    const std::string path = std::string(particles) + "/id";
+    const hid_t id = H5Dopen2(hdf5_, path.c_str(), H5P_DEFAULT);
+    if (id < 0) { throw ContentsFailure("has no " + path); }
+    const Object data(id, H5Dclose, ""), space(H5Dget_space(data), H5Sclose, "tell the number of atoms");
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(done(H5Sget_simple_extent_npoints(space), "tell the number of atoms")));
+    done(H5Dread(data, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, ids.data()), "read " + path);
+    if (std::equal(ids.begin(), ids.end(), plan.ids, plan.ids + plan.atoms)) { return; }
+    throw ContentsFailure("has other atoms than the run would write now, which are all atoms if the run writes a .trr and those "
+                          "of compressed-x-grps if not");
+}
+
+void Writer::drop_frames(const parhelion_h5md_plan& plan, const std::int64_t* kept)
+{
+    const hid_t id = H5Fopen(plan.path, H5F_ACC_RDWR, file_properties(file_));
     if (id < 0) { throw ContentsFailure("is damaged, or no file of HDF5"); }
     hdf5_ = Object(id, H5Fclose, "");
+    expect_atoms(plan);
     open_elements();
     const auto cut = [](Series& series, std::int64_t frames) {
         if (series.size.front() < static_cast<hsize_t>(frames))

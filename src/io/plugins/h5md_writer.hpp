@@ -41,7 +41,8 @@ private:
     void describe_atoms(hid_t group, const parhelion_h5md_plan& plan);
     void create_element(hid_t parent, const char* name, std::vector<hsize_t> frame, const char* unit, hid_t same_times);
     void open_elements();
-    void drop_frames(const char* path, const std::int64_t* kept);
+    void expect_atoms(const parhelion_h5md_plan& plan) const;
+    void drop_frames(const parhelion_h5md_plan& plan, const std::int64_t* kept);
     void append(Series& series, hid_t memory_type, const void* values);
     void append_box(const parhelion_h5md_frame& frame);
     std::size_t first_array() const; // the box has the steps and times of this one
