@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <limits>
 #include <set>
@@ -127,6 +128,7 @@ RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const R
             "was written by a version with other energy terms. Continue with that version, or start afresh with --new.");
     }
     if (continued == nullptr) { return; }
+    expect_h5md();
     const std::int64_t interval = parameters_.energy_out,
                        until_frame = interval > 0 ? (interval - first_step_ % interval) % interval + 1 : 0;
     constexpr std::int64_t most_of_frame = std::numeric_limits<std::int32_t>::max(); // limit of energies in a frame of an .edr
@@ -141,6 +143,17 @@ RunFiles::RunFiles(const RunFilesOptions& options, const System& system, const R
     expect_beginning(plan.trr, plan.kept.trr);
     expect_beginning(plan.edr, plan.kept.edr);
     expect_beginning(log_path(), written_.log);
+}
+
+// Throws an error if the .h5md of the continued run would not be continued.
+void RunFiles::expect_h5md() const
+{
+    const std::string path = options_.prefix + ".h5md";
+    if (options_.h5md || written_.files.h5md == H5mdFrames{} || !std::filesystem::exists(path)) { return; }
+    throw InputError(
+        "E292", {path, 0},
+        "has the first frames of this run, and would lack those to come. Give --h5md, or move the file away to go on "
+        "without it.");
 }
 
 RunOutputPlan RunFiles::output_plan() const

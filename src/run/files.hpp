@@ -77,6 +77,7 @@ private:
     using Clock = std::chrono::steady_clock;
 
     std::string log_path() const { return options_.prefix + ".log"; }
+    void expect_h5md() const;
     RunOutputPlan output_plan() const; // returns the output files that the parameters ask for
     // Notes the present ends of the files. Later output belongs to steps after the next checkpoint.
     void note_position();

@@ -372,6 +372,17 @@ def test_other_atoms_are_not_added_to_a_file(begins_with, tmp_path):
 
 
 @needs_plugin
+def test_a_run_does_not_go_on_without_its_file_unless_that_is_moved_away(tmp_path):
+    folder = folder_with(ALL, tmp_path)
+    run(folder, "-q", "--h5md", "--steps", 20)
+    text = run(folder, "-q", "--steps", 40, code=4)
+    assert "E292 md.h5md" in text and "--h5md" in text
+    (folder / "md.h5md").rename(folder / "kept.h5md")
+    run(folder, "-q", "--steps", 40)
+    assert not (folder / "md.h5md").exists()
+
+
+@needs_plugin
 def test_a_new_run_keeps_the_file_of_an_earlier_one(tmp_path):
     folder = folder_with(ALL, tmp_path)
     run(folder, "-q", "--h5md", "--steps", 20)

@@ -56,7 +56,8 @@ class H5mdWriter
 {
 public:
     // Begins a new file or, if `kept` has any frames, continues the file after these frames. Throws InputError E285 as
-    // expect_h5md_plugin(), E286 if the file to be continued is missing, damaged, or has fewer frames or other atoms; SystemError.
+    // expect_h5md_plugin(), E286 if the file to be continued is missing, damaged, or has fewer frames or other atoms;
+    // SystemError.
     H5mdWriter(H5mdPlan plan, const H5mdFrames& kept);
     ~H5mdWriter();
     H5mdWriter(const H5mdWriter&) = delete;

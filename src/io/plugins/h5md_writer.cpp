@@ -184,7 +184,8 @@ void Writer::expect_atoms(const parhelion_h5md_plan& plan) const
     const hid_t id = H5Dopen2(hdf5_, path.c_str(), H5P_DEFAULT);
     if (id < 0) { throw ContentsFailure("has no " + path); }
     const Object data(id, H5Dclose, ""), space(H5Dget_space(data), H5Sclose, "tell the number of atoms");
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(done(H5Sget_simple_extent_npoints(space), "tell the number of atoms")));
+    std::vector<std::int64_t> ids(
+        static_cast<std::size_t>(done(H5Sget_simple_extent_npoints(space), "tell the number of atoms")));
     done(H5Dread(data, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, ids.data()), "read " + path);
     if (std::equal(ids.begin(), ids.end(), plan.ids, plan.ids + plan.atoms)) { return; }
     throw ContentsFailure("has other atoms than the run would write now, which are all atoms if the run writes a .trr and those "
