@@ -29,16 +29,16 @@ public:
     void accepted(const SurfacePoint& base) override
     {
         base_ = base;
-        const OutputDue due = schedule_.flags(first_ + accepted_++).due;
-        if (due.any_frame())
+        due_ = schedule_.flags(first_ + accepted_++).due;
+        if (due_.any_frame())
         {
-            Frame frame = system_.frame(due);
+            Frame frame = system_.frame(due_);
             frame.step = step_, frame.time = time();
-            observer_.frame(due, std::move(frame));
+            observer_.frame(due_, std::move(frame));
         }
-        Observables observables = system_.observables();
-        observables.step = step_, observables.time = time(), observables.largest_force = base.largest_force;
-        observer_.energies(due, observables);
+        observables_ = system_.observables();
+        observables_.step = step_, observables_.time = time(), observables_.largest_force = base.largest_force;
+        observer_.energies(due_, observables_);
         if (accepted_ > 1) { return; }
         const std::string remark = system_.range_remark();
         if (!remark.empty()) { observer_.message(fmt::format("note: step {}: {}", step_, remark)); }
@@ -50,6 +50,15 @@ public:
         observer_.progress(step_ - first_, steps_in_all(first_, last_), std::numeric_limits<double>::quiet_NaN());
         ++step_;
         return true;
+    }
+
+    // The energy file and the log end with the base, also if its step is none of their intervals.
+    void end()
+    {
+        const OutputDue last = schedule_.flags_at_end(first_ + accepted_ - 1).due;
+        OutputDue missing;
+        missing.energies = last.energies && !due_.energies, missing.log = !due_.log, missing.unaveraged = true;
+        if (missing.energies || missing.log) { observer_.energies(missing, observables_); }
     }
 
     std::int64_t steps() const { return step_ - first_; }
@@ -68,6 +77,8 @@ private:
     Observer& observer_;
     const std::atomic<bool>& stop_;
     SurfacePoint base_;
+    Observables observables_; // of the base
+    OutputDue due_;           // what was written of the base
 };
 
 const char* reason_of(MinimisationEnd end, bool is_stopped)
@@ -114,6 +125,7 @@ RunSummary minimise(MinimisedSystem& system, const RunSetup& setup, std::int64_t
     summary.converged = end == MinimisationEnd::Converged;
     summary.largest_force = reporter.base().largest_force;
     set_rates(summary, p.dt, std::max<std::int64_t>(1, summary.steps), whole);
+    reporter.end();
     const SurfacePoint& best = reporter.base();
     observer.message(fmt::format("{}: {} after {} steps; potential {:.8g} kJ/mol, largest force {:.4g} kJ/mol/nm on {}",
                                  minimiser(p.integrator).name, reason_of(end, is_stopped), summary.steps, best.potential,

@@ -49,8 +49,9 @@ struct OutputDue
     bool compressed_x = false;
     bool energies = false; // energy file
     bool log = false;
-    bool stream = false;              // all arrays, for an observer alone
-    bool stream_has_energies = false; // energies are those of an observer alone: no average has them
+    bool stream = false;     // all arrays, for an observer alone
+    bool unaveraged = false; // no average takes the energies: they are for an observer alone, or were told before
+    bool repeats_energies() const { return unaveraged && !stream; }
     bool is_written() const { return x || v || f || compressed_x; }
     bool any_frame() const { return is_written() || stream; }
     bool wants_x() const { return x || compressed_x || stream; }

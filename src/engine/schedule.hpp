@@ -91,7 +91,7 @@ public:
         f.due.energies = written(step, p_.energy_out);
         f.due.log = step == first_ || step == last_ || every(step, p_.log_out);
         f.due.stream = every(step, stream_interval_);
-        f.due.stream_has_energies = f.due.stream && !observed_for_files(step);
+        f.due.unaveraged = f.due.stream && !observed_for_files(step);
         f.mesh = mesh_weights(step, f.observe || f.due.f);
         set_full_step(p_, step, f);
         return f;

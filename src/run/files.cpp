@@ -210,7 +210,7 @@ void RunFiles::frame(const OutputDue& due, Frame&& frame)
 void RunFiles::energies(const OutputDue& due, const Observables& observables)
 {
     const std::vector<double> values = table_.values(observables);
-    if (!due.stream_has_energies)
+    if (!due.unaveraged)
     {
         written_.since_frame.add(values);
         written_.whole_run.add(values);
@@ -227,7 +227,7 @@ void RunFiles::energies(const OutputDue& due, const Observables& observables)
         latest_.temperature = observables.temperature, latest_.pressure = observables.pressure;
         if (parameters_.barostat != Barostat::None) { latest_.density = mass_ / observables.box.volume() * units::kg_per_m3; }
     }
-    observer_.energies({observables.step, observables.time, table_.names(), values});
+    if (!due.repeats_energies()) { observer_.energies({observables.step, observables.time, table_.names(), values}); }
     if (due.log) { log_->energies(observables.step, observables.time, table_.names(), values); }
     if (!due.energies) { return; }
     wrote_since_note_ = true;

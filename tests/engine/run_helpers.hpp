@@ -68,7 +68,10 @@ inline std::vector<Grid> grids()
 struct Recorder final : Observer
 {
     void frame(const OutputDue&, Frame&& frame) override { frames.push_back(std::move(frame)); }
-    void energies(const OutputDue&, const Observables& o) override { observables.push_back(o); }
+    void energies(const OutputDue& due, const Observables& o) override
+    {
+        if (!due.repeats_energies()) { observables.push_back(o); }
+    }
     void progress(std::int64_t, std::int64_t, double temperature) override { temperatures.push_back(temperature); }
     void message(const std::string& text) override { messages.push_back(text); }
     std::vector<Frame> frames;

@@ -36,13 +36,13 @@ TEST(Schedule, with_a_stream_does_all_that_it_does_without)
                 const bool is_streamed = step % 6 == 0;
                 EXPECT_EQ(with.due.stream, is_streamed);
                 EXPECT_EQ(with.observe, without.observe || is_streamed) << step;
-                EXPECT_EQ(with.due.stream_has_energies, is_streamed && !without.observe) << step;
+                EXPECT_EQ(with.due.unaveraged, is_streamed && !without.observe) << step;
                 EXPECT_TRUE(with.kinetic || !without.kinetic);
                 EXPECT_TRUE(with.due.is_written() == without.due.is_written() && with.due.energies == without.due.energies &&
                             with.due.log == without.due.log);
                 EXPECT_TRUE(with.repartition == without.repartition && with.couple_temperature == without.couple_temperature &&
                             with.couple_pressure == without.couple_pressure && with.remove_com == without.remove_com);
-                EXPECT_FALSE(without.due.stream || without.due.stream_has_energies);
+                EXPECT_FALSE(without.due.stream || without.due.unaveraged);
                 if (is_streamed)
                 {
                     EXPECT_TRUE(with.due.any_frame() && with.due.wants_x() && with.due.wants_v() && with.due.wants_f());

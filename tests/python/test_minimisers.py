@@ -3,6 +3,7 @@
 
 The program is $PARHELION_PROGRAM.
 """
+import json
 import os
 import re
 import shutil
@@ -77,6 +78,24 @@ def test_gromacs_finds_the_forces_at_the_end_small(integrator, molecules, mdp, p
     them, their_largest = gromacs(tmp_path, "steep", "md.gro", topology, tolerance=tolerance, steps=0, mdp=mdp)
     assert them == pytest.approx(potential, rel=2e-6)
     assert their_largest == pytest.approx(largest, abs=0.5)
+
+
+@pytest.mark.parametrize("steps, tolerance", [(25, 0.001), (4000, 200)], ids=["all steps done", "converged"])
+@pytest.mark.parametrize("integrator", MINIMISERS)
+def test_the_energy_file_and_the_log_end_where_the_minimisation_ends(integrator, steps, tolerance, tmp_path):
+    """Also if that point is at none of the intervals of output."""
+    write_ethanol(tmp_path, 100)
+    (tmp_path / "md.mdp").write_text(f"integrator = {integrator}\nnstenergy = 100000\n" + MDP.format(steps=steps, tolerance=tolerance, step=0.01))
+    command = [PROGRAM, "run", "-f", "md.mdp", "-c", "c.gro", "-p", "t.top", "-o", "md", "--device", "cpu", "--threads", "1"]
+    text = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True, timeout=300).stderr
+    potential = float(re.search(r"potential (\S+) kJ/mol", text)[1])
+    report = json.loads(subprocess.run([PROGRAM, "report", "md", "--json"], cwd=tmp_path, check=True, capture_output=True).stdout)
+    assert report["runs"][0]["energies"]["frames"] == 2
+    assert report["runs"][0]["energies"]["last"]["Potential"] == pytest.approx(potential, rel=1e-7)
+    last = json.loads(subprocess.run([PROGRAM, "info", "md.edr", "--json"], cwd=tmp_path, check=True, capture_output=True).stdout)["last_step"]
+    log = (tmp_path / "md.log").read_text()
+    assert [int(step) for step in re.findall(r"Step +Time\n +(\d+) ", log)] == [0, last]
+    assert "converged after" in text if tolerance == 200 else last <= steps
 
 
 @pytest.mark.parametrize("integrator, line", [("steep", "emstep                   = 0.003"), ("cg", "nstcgsteep               = 77"), ("l-bfgs", "nbfgscorr                = 7")])
