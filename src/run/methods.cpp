@@ -30,6 +30,10 @@ bool is_used(Method method, const Topology& topology, const RunParameters& p)
         return is_velocity_verlet(p.integrator);
     case Method::StochasticDynamics:
         return p.integrator == Integrator::StochasticDynamics;
+    case Method::ConjugateGradients:
+        return p.integrator == Integrator::ConjugateGradients;
+    case Method::LBfgs:
+        return p.integrator == Integrator::LBfgs;
     case Method::MultipleTimeSteps:
         return moves && mesh_interval(p) > 1;
     case Method::ClusterPairLists:
@@ -39,6 +43,8 @@ bool is_used(Method method, const Topology& topology, const RunParameters& p)
         return p.coulomb == CoulombKind::ReactionField;
     case Method::Pme:
         return p.coulomb == CoulombKind::Pme;
+    case Method::LjPme:
+        return p.has_lj_mesh;
     case Method::Cmap:
         return topology.interaction_count(InteractionKind::Cmap) > 0;
     case Method::RestrictedBending:
