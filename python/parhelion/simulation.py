@@ -66,6 +66,7 @@ class Simulation:
     def __init__(self, system: System, **options: Unpack[PlacementOptions]) -> None:
         self._core: _core.Session | None = _core.Session(system._core, placement_of(options))
         self._size = len(system)
+        self._minimises = system.parameters["integrator"] in ("steep", "cg", "l-bfgs")
         self._forces: list[Force] = []
         self._failed: list[BaseException] = []  # what a force or a reporter has raised
         self._reporters: list[_Reporter] = []
@@ -101,6 +102,8 @@ class Simulation:
 
         It is called from a thread of the engine, which waits. An exception ends the run, a second and a step later at most, and is
         raised by run(); the simulation is whole and may go on.
+
+        In a minimisation it is called at points that the minimiser goes on from: at the first one, and then at about every n-th.
 
         >>> with Simulation(load(), threads=1) as simulation:
         ...     @simulation.every(10)
@@ -256,10 +259,12 @@ class Simulation:
         def told(state: _core.State) -> None:
             if self._failed or state.step <= self._told:
                 return
-            self._told = state.step
+            before, self._told = self._told, state.step
             try:
                 for reporter in self._reporters:
-                    if state.step % reporter.every == 0:
+                    # The steps of a minimisation that are told may be no multiples: not every step is a point that it goes on from.
+                    passes = self._minimises and state.step // reporter.every > before // reporter.every
+                    if passes or state.step % reporter.every == 0:
                         reporter.call(state)
             except BaseException as error:
                 self._failed.append(error)
@@ -267,6 +272,8 @@ class Simulation:
 
         every = math.gcd(*(reporter.every for reporter in self._reporters))
         forces = math.gcd(*(reporter.every for reporter in self._reporters if reporter.forces))
+        if forces and self._minimises:
+            forces = every  # any of the points that are told may be due
         return RunSummary(**self._ask(lambda: core.run(steps, every, forces, told, LOG.info, stop)))
 
 

@@ -275,6 +275,24 @@ def test_callbacks_come_at_their_steps_once_each(few):
     assert np.isfinite(state.positions).all()  # of an object that outlives its simulation
 
 
+@pytest.mark.parametrize("integrator", ["steep", "cg", "l-bfgs"])
+def test_a_minimisation_calls_at_about_every_nth_point(integrator, tmp_path):
+    """Steps are evaluations, and steps at which the energy rises are not told."""
+    mdp, gro, top = small_argon(tmp_path)
+    mdp.write_text(mdp.read_text().replace("integrator = md", f"integrator = {integrator}\nemtol = 1e-3"))
+    heard = {1: [], 4: [], 6: []}
+    with ph.Simulation(ph.load(mdp, gro, top), threads=1) as simulation:
+        simulation.every(1, lambda state: heard[1].append(state.step))
+        simulation.every(4, lambda state: heard[4].append(state.step))
+        simulation.every(6, lambda state: heard[6].append((state.step, state.forces.shape)), forces=True)
+        simulation.run(24)
+        simulation.run(24)
+    assert heard[1] == sorted(set(heard[1])) and len(heard[1]) > 8
+    steps = {4: heard[4], 6: [step for step, _ in heard[6]]}
+    for every, called in steps.items():  # at the first point of each interval that has one
+        assert called == [min(step for step in heard[1] if step // every == n) for n in sorted({step // every for step in heard[1]})]
+
+
 def test_what_a_callback_raises_ends_the_run_and_the_simulation_goes_on(etoh):
     class Mine(Exception):
         pass
