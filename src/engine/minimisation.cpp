@@ -30,14 +30,9 @@ public:
     {
         base_ = base;
         due_ = schedule_.flags(first_ + accepted_++).due;
-        if (due_.any_frame())
-        {
-            Frame frame = system_.frame(due_);
-            frame.step = step_, frame.time = time();
-            observer_.frame(due_, std::move(frame));
-        }
         observables_ = system_.observables();
         observables_.step = step_, observables_.time = time(), observables_.largest_force = base.largest_force;
+        if (due_.any_frame()) { tell_frame(due_); }
         observer_.energies(due_, observables_);
         if (accepted_ > 1) { return; }
         const std::string remark = system_.range_remark();
@@ -52,12 +47,15 @@ public:
         return true;
     }
 
-    // The energy file and the log end with the base, also if its step is none of their intervals.
+    // The .trr, the energy file and the log end with the base, also if its step is none of their intervals. The surface must be
+    // at the base. Forces may be those of a later point, so they are not told.
     void end()
     {
         const OutputDue last = schedule_.flags_at_end(first_ + accepted_ - 1).due;
         OutputDue missing;
-        missing.energies = last.energies && !due_.energies, missing.log = !due_.log, missing.unaveraged = true;
+        missing.unaveraged = true;
+        missing.x = last.x && !due_.x, missing.energies = last.energies && !due_.energies, missing.log = !due_.log;
+        if (missing.x) { tell_frame(missing); }
         if (missing.energies || missing.log) { observer_.energies(missing, observables_); }
     }
 
@@ -67,6 +65,12 @@ public:
     const SurfacePoint& base() const { return base_; }
 
 private:
+    void tell_frame(const OutputDue& due)
+    {
+        Frame frame = system_.frame(due);
+        frame.step = observables_.step, frame.time = observables_.time;
+        observer_.frame(due, std::move(frame));
+    }
     double time() const { return start_time_ + static_cast<double>(step_) * time_step_; }
 
     MinimisedSystem& system_;

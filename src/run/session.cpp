@@ -35,7 +35,10 @@ class Joining final : public Observer
 public:
     Joining(const EnergyTable& table, const Session::Interests& interests) : table_(table), interests_(interests) {}
 
-    void frame(const OutputDue&, Frame&& frame) override { frame_ = std::move(frame); }
+    void frame(const OutputDue& due, Frame&& frame) override
+    {
+        if (!due.repeats_energies()) { frame_ = std::move(frame); } // else it is for files, and not all arrays are there
+    }
     void energies(const OutputDue&, const Observables& observables) override
     {
         latest = observables;

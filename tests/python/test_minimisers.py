@@ -82,11 +82,11 @@ def test_gromacs_finds_the_forces_at_the_end_small(integrator, molecules, mdp, p
 
 @pytest.mark.parametrize("steps, tolerance", [(25, 0.001), (4000, 200)], ids=["all steps done", "converged"])
 @pytest.mark.parametrize("integrator", MINIMISERS)
-def test_the_energy_file_and_the_log_end_where_the_minimisation_ends(integrator, steps, tolerance, tmp_path):
+def test_trr_energy_file_and_log_end_where_the_minimisation_ends(integrator, steps, tolerance, tmp_path):
     """Also if that point is at none of the intervals of output."""
     write_ethanol(tmp_path, 100)
-    (tmp_path / "md.mdp").write_text(f"integrator = {integrator}\nnstenergy = 100000\n" + MDP.format(steps=steps, tolerance=tolerance, step=0.01))
-    command = [PROGRAM, "run", "-f", "md.mdp", "-c", "c.gro", "-p", "t.top", "-o", "md", "--device", "cpu", "--threads", "1"]
+    (tmp_path / "md.mdp").write_text(f"integrator = {integrator}\nnstenergy = 100000\nnstxout = 100000\n" + MDP.format(steps=steps, tolerance=tolerance, step=0.01))
+    command = [PROGRAM, "run", "-f", "md.mdp", "-c", "c.gro", "-p", "t.top", "-o", "md", "--device", "cpu", "--threads", "1", "--precision", "double"]
     text = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True, timeout=300).stderr
     potential = float(re.search(r"potential (\S+) kJ/mol", text)[1])
     report = json.loads(subprocess.run([PROGRAM, "report", "md", "--json"], cwd=tmp_path, check=True, capture_output=True).stdout)
@@ -95,6 +95,11 @@ def test_the_energy_file_and_the_log_end_where_the_minimisation_ends(integrator,
     last = json.loads(subprocess.run([PROGRAM, "info", "md.edr", "--json"], cwd=tmp_path, check=True, capture_output=True).stdout)["last_step"]
     log = (tmp_path / "md.log").read_text()
     assert [int(step) for step in re.findall(r"Step +Time\n +(\d+) ", log)] == [0, last]
+    trr = json.loads(subprocess.run([PROGRAM, "info", "md.trr", "--json"], cwd=tmp_path, check=True, capture_output=True).stdout)
+    assert (trr["frames"], trr["last_step"]) == (2, last)
+    again = [PROGRAM, "energy", "-f", "md.mdp", "-c", "c.gro", "-p", "t.top", "-t", "md.trr", "-o", "end", "--precision", "double"]
+    subprocess.run(again, cwd=tmp_path, check=True, capture_output=True)
+    assert json.loads((tmp_path / "end.energy.json").read_text())["energies"]["Potential"] == pytest.approx(potential, rel=1e-6)
     assert "converged after" in text if tolerance == 200 else last <= steps
 
 
