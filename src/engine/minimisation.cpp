@@ -48,14 +48,16 @@ public:
     }
 
     // The .trr, the energy file and the log end with the base, also if its step is none of their intervals. The surface must be
-    // at the base. Forces may be those of a later point, so they are not told.
+    // at the base.
     void end()
     {
         const OutputDue last = schedule_.flags_at_end(first_ + accepted_ - 1).due;
         OutputDue missing;
         missing.unaveraged = true;
-        missing.x = last.x && !due_.x, missing.energies = last.energies && !due_.energies, missing.log = !due_.log;
-        if (missing.x) { tell_frame(missing); }
+        missing.x = last.x && !due_.x, missing.f = last.f && !due_.f;
+        missing.energies = last.energies && !due_.energies, missing.log = !due_.log;
+        if (missing.f) { missing.f = system_.evaluate().has_value(); } // the latest forces may be those of another point
+        if (missing.any_frame()) { tell_frame(missing); }
         if (missing.energies || missing.log) { observer_.energies(missing, observables_); }
     }
 

@@ -79,6 +79,7 @@ public:
     }
     void return_to_base() override
     {
+        constraints_hold_ = true;
         points_.return_to_base(queue_, r_.state);
         r_.sites.construct(queue_, r_.assigned_sites, r_.state);
     }

@@ -86,7 +86,7 @@ public:
         f.remove_com = p_.com_mode != ComMode::None && every(step, p_.com_interval);
         f.due.x = written(step, p_.x_out);
         f.due.v = written(step, p_.v_out);
-        f.due.f = every(step, p_.f_out);
+        f.due.f = written(step, p_.f_out);
         f.due.compressed_x = every(step, p_.compressed_out);
         f.due.energies = written(step, p_.energy_out);
         f.due.log = step == first_ || step == last_ || every(step, p_.log_out);

@@ -53,6 +53,18 @@ TEST(Schedule, with_a_stream_does_all_that_it_does_without)
     }
 }
 
+// A reader that combines the n-th positions with the n-th forces finds both.
+TEST(Schedule, the_last_step_has_all_arrays_that_are_written)
+{
+    RunParameters p = parameters_of(Barostat::None, false);
+    p.v_out = 0;
+    for (const StepFlags& flags : {Schedule(p, 7, 0, 501).flags(501), Schedule(p, 7, 0, 500).flags_at_end(13)})
+    {
+        EXPECT_TRUE(flags.due.x && flags.due.f && StepPattern(flags).frame_forces);
+        EXPECT_FALSE(flags.due.v || flags.due.compressed_x);
+    }
+}
+
 TEST(Schedule, of_a_run_that_ends_early_keeps_its_stream)
 {
     const RunParameters p = parameters_of(Barostat::None, false);

@@ -108,6 +108,18 @@ def test_mdanalysis_reads_the_values_of_the_trr(tmp_path):
 
 
 @needs_plugin
+def test_mdanalysis_reads_a_run_that_ends_between_two_frames(tmp_path):
+    """The last step has all arrays: MDAnalysis takes the forces with the number of the position."""
+    universe = reader("MDAnalysis").Universe
+    folder = folder_with(ALL, tmp_path)
+    run(folder, "-q", "--h5md", "--steps", 33)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        steps = [(frame.data["step"], frame.has_velocities, frame.has_forces) for frame in universe(folder / "md.gro", folder / "md.h5md").trajectory]
+    assert steps == [(step, True, True) for step in (0, 10, 20, 30, 33)]
+
+
+@needs_plugin
 def test_each_array_has_its_own_interval_and_each_atom_its_constants(tmp_path):
     folder = folder_with(changed(SHORT, nstxout=0, nstvout=15, nstfout=20), tmp_path)
     run(folder, "-q", "--h5md", "--precision", "double")
