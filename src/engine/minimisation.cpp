@@ -54,7 +54,7 @@ public:
         const OutputDue last = schedule_.flags_at_end(first_ + accepted_ - 1).due;
         OutputDue missing;
         missing.unaveraged = true;
-        missing.x = last.x && !due_.x, missing.f = last.f && !due_.f;
+        missing.x = last.x && !due_.x, missing.v = last.v && !due_.v, missing.f = last.f && !due_.f;
         missing.energies = last.energies && !due_.energies, missing.log = !due_.log;
         if (missing.f) { missing.f = system_.evaluate().has_value(); } // the latest forces may be those of another point
         if (missing.any_frame()) { tell_frame(missing); }
@@ -71,6 +71,7 @@ private:
     {
         Frame frame = system_.frame(due);
         frame.step = observables_.step, frame.time = observables_.time;
+        std::ranges::fill(frame.v, Vec3<double>{}); // on GPUs forces take the place of velocities (surface_gpu.hpp)
         observer_.frame(due, std::move(frame));
     }
     double time() const { return start_time_ + static_cast<double>(step_) * time_step_; }

@@ -4,6 +4,7 @@
 #include "ranks_gpu.hpp"
 #include "support/one_in.hpp"
 
+#include <algorithm>
 #include <gmock/gmock-matchers.h>
 
 using namespace parhelion;
@@ -85,6 +86,20 @@ TEST_F(MinimisationOnGpu, takes_the_steps_of_the_cpu)
         EXPECT_LE(rms_relative(gpu.end.forces, cpu.end.forces), 1e-6); // of one evaluation, whatever came before
         EXPECT_NEAR(gpu.end.observables.potential, gpu.recorder.observables.back().potential,
                     1e-9 * std::abs(gpu.end.observables.potential));
+    }
+}
+
+// Forces take the place of velocities on the GPU, and must not come out as velocities.
+TEST_F(MinimisationOnGpu, has_frames_of_atoms_at_rest)
+{
+    Refdata data = as_minimisation(load_refdata("etoh"));
+    data.parameters.v_out = 1;
+    const Outcome gpu = minimise_on(data, on(Device::Gpu, Precision::Mixed, Summation::Fast), 3);
+    ASSERT_FALSE(gpu.recorder.frames.empty());
+    for (const Frame& frame : gpu.recorder.frames)
+    {
+        ASSERT_FALSE(frame.v.empty());
+        EXPECT_TRUE(std::ranges::all_of(frame.v, [](const Vec3<double>& v) { return norm2(v) == 0; })) << "step " << frame.step;
     }
 }
 
