@@ -67,19 +67,19 @@ TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, c
     return coupling;
 }
 
-ThermostatState initial_state(const TemperatureCoupling& coupling)
+std::vector<ThermostatState> initial_state(const TemperatureCoupling& coupling)
 {
-    const std::size_t groups = coupling.groups.size(), links = static_cast<std::size_t>(std::max(coupling.chain.links, 1));
-    const std::vector<double> zeros(groups);
-    return {zeros, zeros, zeros, std::vector<double>(groups * (links - 1))};
+    ThermostatState of_group;
+    of_group.links_after_first = std::max(coupling.chain.links, 1) - 1;
+    return std::vector<ThermostatState>(coupling.groups.size(), of_group);
 }
 
 void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& kinetic,
-                        ThermostatState& state, VelocityCoupling& velocities)
+                        std::span<ThermostatState> state, VelocityCoupling& velocities)
 {
     if (coupling.kind == Thermostat::None) { return; }
     const std::size_t groups = coupling.groups.size();
-    PARHELION_EXPECTS(kinetic.group.size() == groups);
+    PARHELION_EXPECTS(kinetic.group.size() == groups && state.size() == groups);
     velocities.scale.resize(groups, 1);
     velocities.friction.assign(groups, 0);
     velocities.at_full_step = coupling.at_full_step;
@@ -87,34 +87,34 @@ void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, 
     {
         const GroupThermostat next = couple_group(coupling.kind, coupling.groups[g], coupling.chain, coupling.time_step,
                                                   {coupling.seed, RandomPurpose::Thermostat, step, static_cast<std::uint32_t>(g)},
-                                                  kinetic.energy(static_cast<int>(g)), state_of_group(state, g));
-        set_state_of_group(next.state, g, state);
+                                                  kinetic.energy(static_cast<int>(g)), state[g]);
+        state[g] = next.state;
         velocities.scale[g] *= next.scale;
         velocities.friction[g] = next.friction;
     }
 }
 
-void finish_coupling(const TemperatureCoupling& coupling, KineticEnergies& kinetic, ThermostatState& state,
+void finish_coupling(const TemperatureCoupling& coupling, KineticEnergies& kinetic, std::span<ThermostatState> state,
                      VelocityCoupling& velocities)
 {
     velocities.at_full_step = true;
     velocities.scale.assign(coupling.groups.size(), 1);
     for (std::size_t g = 0; g < coupling.groups.size(); ++g)
     {
-        const GroupThermostat next = half_of_chain(coupling.groups[g], coupling.chain, coupling.time_step,
-                                                   kinetic.energy(static_cast<int>(g)), state_of_group(state, g));
-        set_state_of_group(next.state, g, state);
+        const GroupThermostat next =
+            half_of_chain(coupling.groups[g], coupling.chain, coupling.time_step, kinetic.energy(static_cast<int>(g)), state[g]);
+        state[g] = next.state;
         velocities.scale[g] = next.scale;
         kinetic.group[g] = (next.scale * next.scale) * kinetic.group[g];
     }
 }
 
-double conserved_contribution(const TemperatureCoupling& coupling, const ThermostatState& state)
+double conserved_contribution(const TemperatureCoupling& coupling, std::span<const ThermostatState> state)
 {
     double sum = 0;
     for (std::size_t g = 0; g < coupling.groups.size(); ++g)
     {
-        sum += conserved_contribution(coupling.kind, coupling.groups[g], state_of_group(state, g));
+        sum += conserved_contribution(coupling.kind, coupling.groups[g], state[g]);
     }
     return sum;
 }

@@ -16,6 +16,7 @@
 #include "model/run_parameters.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace parhelion {
@@ -70,29 +71,31 @@ inline void anneal(double time, TemperatureCoupling& coupling)
 TemperatureCoupling make_temperature_coupling(const RunParameters& parameters, const std::vector<double>& degrees_of_freedom,
                                               std::uint64_t seed);
 
+// The state of the thermostat of one temperature group.
 struct ThermostatState
 {
-    std::vector<double> xi;          // Nose-Hoover: friction of each group, 1/ps
-    std::vector<double> xi_integral; // Nose-Hoover: time integral of xi
-    std::vector<double> heat;        // v-rescale, Berendsen: total energy that each group got, kJ/mol
-    std::vector<double> chain;       // Nose-Hoover: frictions (xi) of the further links of each chain, group by group, 1/ps
+    double xi = 0;                        // Nose-Hoover: friction, 1/ps
+    double xi_integral = 0;               // Nose-Hoover: time integral of xi
+    double heat = 0;                      // v-rescale, Berendsen: total energy that the group got, kJ/mol
+    double chain[most_chain_links - 1]{}; // Nose-Hoover: frictions (xi) of the further links of the chain, 1/ps
+    int links_after_first = 0;            // number of values in use of `chain`, the same in all groups
 };
 
-ThermostatState initial_state(const TemperatureCoupling& coupling);
+std::vector<ThermostatState> initial_state(const TemperatureCoupling& coupling); // indexed by group
 
 // Advances the state by one coupling step, and writes scale and friction of this step to `velocities`. `kinetic` is the
 // kinetic energy of v(t - dt/2), with velocity Verlet of v(t). Call it in steps that couple; in others nothing scales velocities.
 // A Nose-Hoover chain takes the first half of its step here, the second in finish_coupling().
 void couple_temperature(const TemperatureCoupling& coupling, std::int64_t step, const KineticEnergies& kinetic,
-                        ThermostatState& state, VelocityCoupling& velocities);
+                        std::span<ThermostatState> state, VelocityCoupling& velocities);
 
 // Ends the coupling step of Nose-Hoover chains: advances them by half a coupling step, scales `kinetic`, the kinetic
 // energy of v(t), and writes the factors on v(t) to `velocities`. Call it in the step after couple_temperature(), so that
 // the halves enclose a step of the atoms, and before couple_temperature() if that step couples, too.
-void finish_coupling(const TemperatureCoupling& coupling, KineticEnergies& kinetic, ThermostatState& state,
+void finish_coupling(const TemperatureCoupling& coupling, KineticEnergies& kinetic, std::span<ThermostatState> state,
                      VelocityCoupling& velocities);
 
 // Returns the difference of the conserved energy and the total energy, kJ/mol.
-double conserved_contribution(const TemperatureCoupling& coupling, const ThermostatState& state);
+double conserved_contribution(const TemperatureCoupling& coupling, std::span<const ThermostatState> state);
 
 } // namespace parhelion

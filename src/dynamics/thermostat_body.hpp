@@ -10,32 +10,10 @@
 
 namespace parhelion {
 
-// The part of ThermostatState that belongs to one group.
-struct GroupThermostatState
-{
-    double xi = 0, xi_integral = 0, heat = 0;
-    double chain[most_chain_links - 1]{};
-};
-
-// Returns the part of group g. Every group has the same number of links.
-inline GroupThermostatState state_of_group(const ThermostatState& state, std::size_t g)
-{
-    GroupThermostatState group{state.xi[g], state.xi_integral[g], state.heat[g]};
-    const std::size_t links = state.chain.size() / state.xi.size();
-    for (std::size_t k = 0; k < links; ++k) { group.chain[k] = state.chain[g * links + k]; }
-    return group;
-}
-inline void set_state_of_group(const GroupThermostatState& group, std::size_t g, ThermostatState& state)
-{
-    state.xi[g] = group.xi, state.xi_integral[g] = group.xi_integral, state.heat[g] = group.heat;
-    const std::size_t links = state.chain.size() / state.xi.size();
-    for (std::size_t k = 0; k < links; ++k) { state.chain[g * links + k] = group.chain[k]; }
-}
-
 // The result of one coupling step of a group: the new state, and the effect on velocities (see VelocityCoupling).
 struct GroupThermostat
 {
-    GroupThermostatState state;
+    ThermostatState state;
     double scale = 1, friction = 0;
 };
 
@@ -78,7 +56,7 @@ PARHELION_HD inline bool is_coupled(const TemperatureCoupling::Group& group)
 // xi_1' = (T - T0) / Q - xi_1 xi_2. Link k obeys xi_k' = n xi_(k-1)^2 - T0 / Q - xi_k xi_(k+1). Here n is the number
 // of degrees of freedom for k = 2, and 1 for others.
 PARHELION_HD inline double advance_chain(const TemperatureCoupling::Group& group, int links, double time, double now,
-                                         GroupThermostatState& state)
+                                         ThermostatState& state)
 {
     const double inverse = inverse_mass(group), thermal = group.reference * inverse;
     const auto xi = [&](int k) -> double& { return k == 0 ? state.xi : state.chain[k - 1]; };
@@ -102,7 +80,7 @@ PARHELION_HD inline double advance_chain(const TemperatureCoupling::Group& group
 // Advances a group's chain by half of a coupling step of `time_step` ps. kinetic: kinetic energy of v(t), kJ/mol.
 // The weights are those of Suzuki and Yoshida (Yoshida, Phys. Lett. A 150, 262 (1990)): five parts give fourth order.
 PARHELION_HD inline GroupThermostat half_of_chain(const TemperatureCoupling::Group& group, const NoseHooverChain& chain,
-                                                  double time_step, double kinetic, const GroupThermostatState& state)
+                                                  double time_step, double kinetic, const ThermostatState& state)
 {
     namespace detail = thermostat_detail;
     GroupThermostat next{state};
@@ -121,7 +99,7 @@ PARHELION_HD inline GroupThermostat half_of_chain(const TemperatureCoupling::Gro
 // velocity Verlet it is that of v(t), and a chain takes half of the step.
 PARHELION_HD inline GroupThermostat couple_group(Thermostat kind, const TemperatureCoupling::Group& group,
                                                  const NoseHooverChain& chain, double time_step, const RandomSequence& random,
-                                                 double kinetic, const GroupThermostatState& state)
+                                                 double kinetic, const ThermostatState& state)
 {
     namespace detail = thermostat_detail;
     GroupThermostat next{state};
@@ -145,7 +123,7 @@ PARHELION_HD inline GroupThermostat couple_group(Thermostat kind, const Temperat
 
 // Returns a group's part of the difference of the conserved energy and the total energy, kJ/mol.
 PARHELION_HD inline double conserved_contribution(Thermostat kind, const TemperatureCoupling::Group& group,
-                                                  const GroupThermostatState& state)
+                                                  const ThermostatState& state)
 {
     namespace detail = thermostat_detail;
     if (!detail::is_coupled(group)) { return 0; }

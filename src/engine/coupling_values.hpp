@@ -48,16 +48,29 @@ OfShear<Axes> of_shear(Axes& tilt_velocity, Axes& pressure, Axes& pending)
     return {tilt_velocity, pressure, pending};
 }
 
-// The links of Nose-Hoover chains after the first. A checkpoint omits them if there are none.
-template <class Links> // std::vector<double>, const or not
-struct OfChain
+// One value of every temperature group's thermostat.
+template <class Groups> // std::vector<ThermostatState>, const or not
+struct OfGroups
 {
-    Links& links;
+    Groups& groups;
+    double ThermostatState::*value;
 };
-template <class Links>
-OfChain<Links> of_chain(Links& links)
+template <class Groups>
+OfGroups<Groups> of_groups(Groups& groups, double ThermostatState::*value)
 {
-    return {links};
+    return {groups, value};
+}
+
+// The links of Nose-Hoover chains after the first, group by group. A checkpoint omits them if there are none.
+template <class Groups> // std::vector<ThermostatState>, const or not
+struct OfChains
+{
+    Groups& groups;
+};
+template <class Groups>
+OfChains<Groups> of_chains(Groups& groups)
+{
+    return {groups};
 }
 
 // Whether a checkpoint may lack the value.
@@ -65,8 +78,8 @@ template <class T>
 inline constexpr bool is_optional = false;
 template <class Axes>
 inline constexpr bool is_optional<OfShear<Axes>> = true;
-template <class Links>
-inline constexpr bool is_optional<OfChain<Links>> = true;
+template <class Groups>
+inline constexpr bool is_optional<OfChains<Groups>> = true;
 template <class T>
 inline constexpr bool is_optional<T&> = is_optional<std::remove_cv_t<T>>;
 template <class T>
@@ -78,10 +91,10 @@ inline constexpr bool is_optional<T&&> = is_optional<std::remove_cv_t<T>>;
 template <class State, class Visit> // State: Coupling, const or not
 void for_each_coupling_value(State& s, Visit&& visit)
 {
-    visit("thermostat-xi", s.thermostat.xi);
-    visit("thermostat-xi-integral", s.thermostat.xi_integral);
-    visit("thermostat-heat", s.thermostat.heat);
-    visit("thermostat-chain", coupling_values::of_chain(s.thermostat.chain));
+    visit("thermostat-xi", coupling_values::of_groups(s.thermostat, &ThermostatState::xi));
+    visit("thermostat-xi-integral", coupling_values::of_groups(s.thermostat, &ThermostatState::xi_integral));
+    visit("thermostat-heat", coupling_values::of_groups(s.thermostat, &ThermostatState::heat));
+    visit("thermostat-chain", coupling_values::of_chains(s.thermostat));
     visit("box-velocity", s.barostat.box_velocity);
     visit("barostat-pressure", coupling_values::by_axis(s.barostat.pressure));
     visit("barostat-pressure-known", s.barostat.pressure_known);
@@ -118,10 +131,18 @@ struct ToList
         if (a.tilt_velocity == none && a.pressure == none && a.pending == none) { return; }
         (*this)(a.tilt_velocity), (*this)(a.pressure), (*this)(a.pending);
     }
-    template <class Links>
-    void operator()(const OfChain<Links>& a)
+    template <class Groups>
+    void operator()(const OfGroups<Groups>& a)
     {
-        (*this)(a.links);
+        for (const ThermostatState& group : a.groups) { (*this)(group.*a.value); }
+    }
+    template <class Groups>
+    void operator()(const OfChains<Groups>& a)
+    {
+        for (const ThermostatState& group : a.groups)
+        {
+            for (int k = 0; k < group.links_after_first; ++k) { (*this)(group.chain[k]); }
+        }
     }
     void operator()(const Mat3<double>& a)
     {
@@ -160,7 +181,17 @@ struct FromList
         if (list.empty()) { return; }
         (*this)(a.tilt_velocity), (*this)(a.pressure), (*this)(a.pending);
     }
-    void operator()(const OfChain<std::vector<double>>& a) { (*this)(a.links); }
+    void operator()(const OfGroups<std::vector<ThermostatState>>& a)
+    {
+        for (ThermostatState& group : a.groups) { (*this)(group.*a.value); }
+    }
+    void operator()(const OfChains<std::vector<ThermostatState>>& a)
+    {
+        for (ThermostatState& group : a.groups)
+        {
+            for (int k = 0; k < group.links_after_first; ++k) { (*this)(group.chain[k]); }
+        }
+    }
     void operator()(Mat3<double>& a)
     {
         for (int d = 0; d < 3; ++d) { (*this)(a[d]); }
@@ -183,7 +214,7 @@ inline void write_coupling(const Coupling& state, SavedState& saved)
     });
 }
 
-// Restores `state`, whose lists must have their lengths already. A missing value keeps its initial value if it is
+// Restores `state`, which initial_coupling() has made. A missing value keeps its initial value if it is
 // optional or the saved state is of another run. Otherwise it throws InputError, as does any list of another length.
 inline void read_coupling(const SavedState& saved, Coupling& state)
 {

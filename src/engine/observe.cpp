@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/observe.hpp"
 
-#include "engine/observe_body.hpp"
 #include "engine/over_ranks.hpp"
 #include "trace/phases.hpp"
 
@@ -65,8 +64,7 @@ void observe(Rank<N>& r, const KineticEnergies& kinetic)
 template <class N>
 void balance_energy(Rank<N>& r, const GivenEnergy& given)
 {
-    balance_observed_step(given.thermostat, r.pressure_coupling, r.state.box.edges().diagonal(), given.bath_heat,
-                          r.coupling.barostat, r.observables);
+    balance_observed_step(given, r.pressure_coupling, r.state.box.edges().diagonal(), r.coupling.barostat, r.observables);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \

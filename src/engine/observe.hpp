@@ -2,6 +2,7 @@
 // Computes from the sums of a step the observables that an energy frame contains.
 #pragma once
 
+#include "engine/observe_body.hpp"
 #include "engine/rank.hpp"
 
 namespace parhelion {
@@ -11,13 +12,6 @@ namespace parhelion {
 template <class N>
 void observe(Rank<N>& r, const KineticEnergies& kinetic);
 
-// The energy that thermostats and the bath of stochastic dynamics have given to the system, as far as the kinetic energy of an
-// observed step contains it.
-struct GivenEnergy
-{
-    double thermostat = 0; // kJ/mol; conserved_contribution()
-    double bath_heat = 0;  // kJ/mol; Coupling::bath_heat
-};
 template <class N>
 GivenEnergy given_energy(const Rank<N>& r)
 {

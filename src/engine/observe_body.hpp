@@ -30,13 +30,20 @@ PARHELION_HD inline void complete_observed_step(const Mat3<double>& constraint_v
     complete_work(coupling, diagonal(o.virial), barostat, off_diagonal(o.virial));
 }
 
-// Computes the conserved energy; call it after the box was scaled. thermostat: its part, kJ/mol. bath_heat: Coupling's.
-PARHELION_HD inline void balance_observed_step(double thermostat, const PressureCoupling& coupling,
-                                               const Vec3<double>& scaled_box, double bath_heat, BarostatState& barostat,
-                                               ObservedStep& o)
+// The energy that thermostats and the bath of stochastic dynamics have given to the system, as far as the kinetic energy of an
+// observed step contains it.
+struct GivenEnergy
+{
+    double thermostat = 0; // kJ/mol; conserved_contribution()
+    double bath_heat = 0;  // kJ/mol; Coupling::bath_heat
+};
+
+// Computes the conserved energy; call it after the box was scaled.
+PARHELION_HD inline void balance_observed_step(const GivenEnergy& given, const PressureCoupling& coupling,
+                                               const Vec3<double>& scaled_box, BarostatState& barostat, ObservedStep& o)
 {
     o.box_velocity = barostat.box_velocity, o.tilt_velocity = barostat.tilt_velocity;
-    o.conserved = o.total + thermostat + conserved_contribution(coupling, scaled_box, barostat) - bath_heat;
+    o.conserved = o.total + given.thermostat + conserved_contribution(coupling, scaled_box, barostat) - given.bath_heat;
     barostat.pressure = joined_mean(coupling.edges, diagonal(o.pressure_tensor));
     if (coupling.shears()) { barostat.shear_pressure = off_diagonal(o.pressure_tensor); }
     barostat.pressure_known = true;

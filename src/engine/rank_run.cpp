@@ -92,7 +92,7 @@ Rank<N> RankRun<N>::make_rank()
         degrees_of_freedom(setup_.system.topology, setup_.parameters.com_mode, temperature_groups, com.groups);
     const auto seed = static_cast<std::uint64_t>(setup_.parameters.random_seed);
     TemperatureCoupling temperature_coupling = make_temperature_coupling(setup_.parameters, dof, seed);
-    ThermostatState thermostat = initial_state(temperature_coupling);
+    Coupling coupling = initial_coupling(temperature_coupling);
     const ConstraintMasses masses =
         is_minimisation(setup_.parameters.integrator) ? ConstraintMasses::Equal : ConstraintMasses::Physical;
     return Rank<N>{
@@ -127,7 +127,7 @@ Rank<N> RankRun<N>::make_rank()
         .assigned_sites = {},
         .step = setup_.parameters.first_step,
         .state = {},
-        .coupling = {.thermostat = std::move(thermostat), .barostat = {}, .bath_heat = 0, .half_step = {}},
+        .coupling = std::move(coupling),
         .list_conditions = setup_.list_conditions,
         .pairs = {},
         .listed = {},

@@ -67,7 +67,6 @@ void put_back(const SavedState& saved, Rank<N>& r)
     into_slots(r.queue, saved.v, r.state.slot_of_global, r.state.v);
     r.state.box.set_edges(saved.box);
     r.step = saved.step;
-    r.coupling.half_step.group.resize(static_cast<std::size_t>(r.temperature_groups()));
     read_coupling(saved, r.coupling);
     read_conditions(saved, r.list_conditions);
 }
@@ -81,7 +80,6 @@ void start_from(const SavedState& saved, Rank<N>& r)
         into_slots(r.queue, saved.x, r.state.slot_of_global, r.state.x);
         into_slots(r.queue, saved.v, r.state.slot_of_global, r.state.v);
     }
-    r.coupling.half_step.group.resize(static_cast<std::size_t>(r.temperature_groups()));
     read_coupling(saved, r.coupling);
 }
 

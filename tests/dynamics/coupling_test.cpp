@@ -70,7 +70,7 @@ TEST(VRescale, gives_the_canonical_mean_and_variance_of_the_kinetic_energy)
     Gas gas(atoms, 3, 500);
     const RunParameters parameters = coupled(Thermostat::VRescale, 0.05);
     const TemperatureCoupling coupling = make_temperature_coupling(parameters, {dof}, 99);
-    ThermostatState state = initial_state(coupling);
+    std::vector<ThermostatState> state = initial_state(coupling);
     Moments kinetic;
     const double start = gas.half_step.energy();
     for (int step = 0; step < 60000; ++step)
@@ -92,7 +92,7 @@ TEST(VRescale, repeats_its_numbers_for_the_same_seed_and_step)
     const TemperatureCoupling coupling = make_temperature_coupling(coupled(Thermostat::VRescale, 0.1), {30}, 5);
     const KineticEnergies kinetic{{Mat3<double>{{{12, 0, 0}, {0, 13, 0}, {0, 0, 14}}}}};
     const auto scale = [&](std::int64_t step) {
-        ThermostatState state = initial_state(coupling);
+        std::vector<ThermostatState> state = initial_state(coupling);
         VelocityCoupling velocities;
         couple_temperature(coupling, step, kinetic, state, velocities);
         return velocities.scale[0];
@@ -106,7 +106,7 @@ TEST(Berendsen, relaxes_the_temperature_exponentially_and_counts_the_heat)
     Gas gas(200, 3, 330);
     RunParameters parameters = coupled(Thermostat::Berendsen, 2);
     const TemperatureCoupling coupling = make_temperature_coupling(parameters, {600}, 0);
-    ThermostatState state = initial_state(coupling);
+    std::vector<ThermostatState> state = initial_state(coupling);
     const double start = gas.half_step.energy();
     const double difference = temperature(start, 600) - reference_temperature;
     for (int step = 0; step < 200; ++step)
@@ -128,7 +128,7 @@ TEST(NoseHoover, oscillates_with_the_period_it_is_given_and_conserves_its_energy
     RunParameters parameters = coupled(Thermostat::NoseHoover, 1);
     parameters.dt = 0.001;
     const TemperatureCoupling coupling = make_temperature_coupling(parameters, {1500}, 0);
-    ThermostatState state = initial_state(coupling);
+    std::vector<ThermostatState> state = initial_state(coupling);
     Moments conserved;
     std::vector<int> crossings;
     double previous = 0;
@@ -156,7 +156,7 @@ TEST(Thermostats, leave_groups_alone_that_have_no_time_constant)
         RunParameters parameters = coupled(kind, 0.1);
         parameters.temperature_groups.push_back({"free", -1, 300});
         const TemperatureCoupling coupling = make_temperature_coupling(parameters, {30, 30}, 1);
-        ThermostatState state = initial_state(coupling);
+        std::vector<ThermostatState> state = initial_state(coupling);
         const Mat3<double> hot{{{50, 0, 0}, {0, 50, 0}, {0, 0, 50}}};
         VelocityCoupling velocities;
         couple_temperature(coupling, 3, {{hot, hot}}, state, velocities);
@@ -210,7 +210,7 @@ TEST(CRescale, gives_the_volume_distribution_of_the_ideal_gas)
     parameters.compressibility = everywhere(1 / pressure);
     const TemperatureCoupling thermostat = make_temperature_coupling(parameters, {3 * atoms}, 3);
     const PressureCoupling barostat = make_pressure_coupling(parameters, 4);
-    ThermostatState thermostat_state = initial_state(thermostat);
+    std::vector<ThermostatState> thermostat_state = initial_state(thermostat);
     BarostatState barostat_state;
     Moments volume;
     const double start = gas.half_step.energy();
@@ -407,7 +407,7 @@ double kinetic_variance(double interval, int couplings)
     RunParameters parameters = coupled(Thermostat::NoseHoover, 0.5);
     parameters.dt = interval;
     const TemperatureCoupling coupling = make_temperature_coupling(parameters, {HeatBath::dof}, 0);
-    ThermostatState state = initial_state(coupling);
+    std::vector<ThermostatState> state = initial_state(coupling);
     HeatBath bath;
     Moments kinetic;
     for (int step = 0; step < couplings; ++step)

@@ -184,7 +184,7 @@ std::vector<Step> coupled_water(const Refdata& data, const std::vector<EnergyTab
     const std::vector<double> dof = degrees_of_freedom(topology, data.parameters.com_mode, {}, {});
     const TemperatureCoupling thermostat = make_temperature_coupling(data.parameters, dof, 0);
     PressureCoupling barostat = make_pressure_coupling(data.parameters, 0);
-    ThermostatState thermostat_state = initial_state(thermostat);
+    std::vector<ThermostatState> thermostat_state = initial_state(thermostat);
     BarostatState barostat_state;
     KineticEnergies half_step = compute_kinetic(queue, state, 1);
     WaterForces forces(data);

@@ -8,7 +8,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
+#include <string>
 #include <thread>
+#include <vector>
 
 using namespace parhelion;
 using namespace parhelion::test;
@@ -134,6 +137,37 @@ TEST(Continuation, keeps_one_number_for_three_equal_ones_of_the_axes)
         read_coupling(saved, read);
         EXPECT_EQ(read.barostat.pressure, pressure);
     }
+}
+
+// Checkpoints of earlier versions have these names, and these orders of groups and of the links of their chains.
+TEST(Continuation, reads_and_writes_the_values_of_thermostats_group_by_group)
+{
+    const std::map<std::string, std::vector<double>> in_file = {{"thermostat-xi", {1, 2}},
+                                                                {"thermostat-xi-integral", {3, 4}},
+                                                                {"thermostat-heat", {5, 6}},
+                                                                {"thermostat-chain", {7, 8, 9, 10}}};
+    RunParameters parameters;
+    parameters.thermostat = Thermostat::NoseHoover;
+    parameters.integrator = Integrator::VelocityVerlet;
+    parameters.nose_hoover_chain = 3, parameters.temperature_interval = 1;
+    parameters.temperature_groups = {{.name = "A", .tau = 1, .reference = 300}, {.name = "B", .tau = 1, .reference = 300}};
+    const TemperatureCoupling temperature = make_temperature_coupling(parameters, {30, 60}, 0);
+    Coupling coupling = initial_coupling(temperature);
+    SavedState saved;
+    write_coupling(coupling, saved);
+    for (const auto& [name, values] : in_file)
+    {
+        EXPECT_EQ(saved.coupling.at(name), std::vector<double>(values.size())) << name << " at the start";
+        saved.coupling[name] = values;
+    }
+    read_coupling(saved, coupling);
+    ASSERT_EQ(coupling.thermostat.size(), 2u);
+    EXPECT_EQ(coupling.thermostat[1].xi, 2);
+    EXPECT_EQ(coupling.thermostat[1].heat, 6);
+    EXPECT_EQ(coupling.thermostat[1].chain[0], 9);
+    SavedState again;
+    write_coupling(coupling, again);
+    EXPECT_EQ(again.coupling, saved.coupling);
 }
 
 TEST(Continuation, keeps_a_seed_that_was_drawn)

@@ -49,8 +49,9 @@ struct GpuCoupling<N>::Args
     DeviceScalars* scalars;
     EnergySums<N>* energies;
     ScalarSum<N>* sums;
-    CouplingState* state;
-    CouplingGroup* group;
+    CouplingView coupling;
+    Mat3<double>* full_kinetic; // by temperature group
+    GivenEnergy* given;
     GroupKick* kick;
     ScalarSum<N>* early_sums;
     double* full_step_factor;
@@ -135,7 +136,7 @@ __device__ double conserved_part_of_thermostats(const A& a)
     double sum = 0;
     for (int g = 0; g < a.groups; ++g)
     {
-        sum += conserved_contribution(a.thermostat, a.temperature_groups[g], a.group[g].thermostat);
+        sum += conserved_contribution(a.thermostat, a.temperature_groups[g], a.coupling.thermostat[g]);
     }
     return sum;
 }
@@ -146,18 +147,18 @@ __device__ void reach_full_step(const A& a)
 {
     for (int g = 0; g < a.groups; ++g)
     {
-        CouplingGroup& group = a.group[g];
-        group.full_step = take_joined(a, g, [&](int m) { return a.early_of(m); });
+        Mat3<double>& kinetic = a.full_kinetic[g];
+        ThermostatState& thermostat = a.coupling.thermostat[g];
+        kinetic = take_joined(a, g, [&](int m) { return a.early_of(m); });
         a.full_step_factor[g] = 1;
         if (!a.finish_coupling) { continue; }
         const GroupThermostat next =
-            half_of_chain(a.temperature_groups[g], a.chain, a.thermostat_time_step, trace(group.full_step), group.thermostat);
-        group.thermostat = next.state;
-        group.full_step = (next.scale * next.scale) * group.full_step;
+            half_of_chain(a.temperature_groups[g], a.chain, a.thermostat_time_step, trace(kinetic), thermostat);
+        thermostat = next.state;
+        kinetic = (next.scale * next.scale) * kinetic;
         a.full_step_factor[g] = next.scale;
     }
-    a.state->thermostat_at_full_step = conserved_part_of_thermostats(a);
-    a.state->bath_heat_at_full_step = a.state->bath_heat;
+    *a.given = {conserved_part_of_thermostats(a), a.coupling.system->bath_heat};
 }
 
 // Purpose        computes the effect of thermostat and barostat on the velocities in this step
@@ -174,21 +175,21 @@ __global__ void couple_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
     if (a.full_step) { reach_full_step(a); }
     for (int g = 0; a.begins && g < a.groups; ++g)
     {
-        a.group[g].half_step = take_joined(a, g, [&](int m) { return a.early_of(m); });
+        a.coupling.half_step[g] = take_joined(a, g, [&](int m) { return a.early_of(m); });
     }
     const Vec3<double> drag =
-        a.couple_pressure ? box_drag(a.pressure, a.scalars->box.diagonal(), a.state->barostat) : Vec3<double>{};
+        a.couple_pressure ? box_drag(a.pressure, a.scalars->box.diagonal(), a.coupling.system->barostat) : Vec3<double>{};
     for (int g = 0; g < a.groups; ++g)
     {
-        CouplingGroup& group = a.group[g];
-        GroupThermostat next{group.thermostat};
+        ThermostatState& thermostat = a.coupling.thermostat[g];
+        GroupThermostat next{thermostat};
         if (a.couple_temperature)
         {
             const RandomSequence random(a.seed, RandomPurpose::Thermostat, a.step(), static_cast<std::uint32_t>(g));
             next = couple_group(a.thermostat, a.temperature_groups[g], a.chain, a.thermostat_time_step, random,
-                                trace(a.at_full_step ? group.full_step : group.half_step), group.thermostat);
+                                trace(a.at_full_step ? a.full_kinetic[g] : a.coupling.half_step[g]), thermostat);
         }
-        group.thermostat = next.state;
+        thermostat = next.state;
         a.kick[g] = a.at_full_step ? full_step_kick(a.dt, a.full_step_factor[g] * next.scale)
                                    : group_kick(a.dt, next.scale, next.friction, drag);
         for (int m = g + a.groups; m < a.motion_groups; m += a.groups) { a.kick[m] = along(a.mobility[m], a.kick[g]); }
@@ -204,12 +205,12 @@ __device__ Mat3<double> advance_kinetic(const A& a, double* temperatures)
     HottestGroup hottest;
     for (int g = 0; g < a.groups; ++g)
     {
-        const Mat3<double> before = a.group[g].half_step;
+        const Mat3<double> before = a.coupling.half_step[g];
         const Mat3<double> after = take_joined(a, g, [&](int m) { return a.kinetic_of(m); });
-        const Mat3<double> of_step = a.at_full_step ? a.group[g].full_step : 0.5 * (before + after);
+        const Mat3<double> of_step = a.at_full_step ? a.full_kinetic[g] : 0.5 * (before + after);
         temperatures[g] = temperature(trace(of_step), a.temperature_groups[g].degrees_of_freedom);
         total += of_step;
-        a.group[g].half_step = after;
+        a.coupling.half_step[g] = after;
         hottest.add(trace(after), a.temperature_groups[g].degrees_of_freedom);
     }
     a.scalars->sure_temperature = hottest.sure();
@@ -226,7 +227,8 @@ __device__ void observe(const A& a, ObservedStep& o)
     o.constraint_rmsd = rms_deviation(take(a.sums[deviation_sum]), a.lincs_constraints);
     double degrees_of_freedom = 0;
     for (int g = 0; g < a.groups; ++g) { degrees_of_freedom += a.temperature_groups[g].degrees_of_freedom; }
-    complete_observed_step(take_tensor(a.sums + virial_sums), a.dispersion, degrees_of_freedom, a.pressure, a.state->barostat, o);
+    complete_observed_step(take_tensor(a.sums + virial_sums), a.dispersion, degrees_of_freedom, a.pressure,
+                           a.coupling.system->barostat, o);
 }
 
 // Scales the box for the next step, as the barostat demands.
@@ -234,12 +236,13 @@ template <class N, class A>
 __device__ void scale_box(const A& a, const ObservedStep& o)
 {
     Mat3<double> kinetic;
-    for (int g = 0; g < a.groups; ++g) { kinetic += a.group[g].half_step; }
+    for (int g = 0; g < a.groups; ++g) { kinetic += a.coupling.half_step[g]; }
     const PressureObservables now{diagonal(o.virial), diagonal(o.pressure_tensor)};
     PressureCoupling pressure = a.pressure;
     if (pressure.follows_annealing) { pressure.temperature = a.temperature_groups[0].reference; }
-    const BoxScaling scaling = next_box(pressure, o.step, now, a.scalars->box.diagonal(), diagonal(kinetic), a.state->barostat);
-    for (int g = 0; g < a.groups; ++g) { a.group[g].half_step = scaled_kinetic(scaling.velocity, a.group[g].half_step); }
+    const BoxScaling scaling =
+        next_box(pressure, o.step, now, a.scalars->box.diagonal(), diagonal(kinetic), a.coupling.system->barostat);
+    for (int g = 0; g < a.groups; ++g) { a.coupling.half_step[g] = scaled_kinetic(scaling.velocity, a.coupling.half_step[g]); }
     *a.velocity_factor = scaling.velocity;
     *a.box_before = a.scalars->box;
     a.scalars->template set_box<N>(a.scalars->box.with_diagonal(scaling.box));
@@ -248,9 +251,9 @@ __device__ void scale_box(const A& a, const ObservedStep& o)
 template <class A>
 __device__ void balance_energy(const A& a, ObservedStep& o)
 {
-    const double thermostat = a.at_full_step ? a.state->thermostat_at_full_step : conserved_part_of_thermostats(a);
-    const double bath_heat = a.at_full_step ? a.state->bath_heat_at_full_step : a.state->bath_heat;
-    balance_observed_step(thermostat, a.pressure, a.scalars->box.diagonal(), bath_heat, a.state->barostat, o);
+    SystemCoupling& coupling = *a.coupling.system;
+    const GivenEnergy given = a.at_full_step ? *a.given : GivenEnergy{conserved_part_of_thermostats(a), coupling.bath_heat};
+    balance_observed_step(given, a.pressure, a.scalars->box.diagonal(), coupling.barostat, o);
 }
 
 // Returns the kinetic energy (kJ/mol) of the motion that is removed from a group, and clears `sum`. frozen: as in ComGroups.
@@ -276,10 +279,10 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
 {
     const BlockSpan span(tracing);
 
-    a.state->bath_heat += take(a.sums[heat_sum]);
+    a.coupling.system->bath_heat += take(a.sums[heat_sum]);
     for (int c = 0; a.remove_com && c < a.com_groups; ++c)
     {
-        a.state->bath_heat -= take_com_energy(a.com_mode, a.com_of(c), a.frozen == nullptr ? nullptr : a.frozen + c);
+        a.coupling.system->bath_heat -= take_com_energy(a.com_mode, a.com_of(c), a.frozen == nullptr ? nullptr : a.frozen + c);
     }
     const std::int64_t record = *a.observed % a.record_count;
     ObservedStep o{};
@@ -297,8 +300,8 @@ __global__ void finish_kernel(BlockTrace tracing, typename GpuCoupling<N>::Args 
 template <class N>
 GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const ComGroups& com, std::size_t records)
     : plan_(plan), com_groups_(queue, com, plan.mobility, plan.com_mode), kick_(motion_groups()), zero_(1),
-      full_step_factor_(plan.temperature.groups.size()), early_sums_(kinetic_elements * motion_groups()), state_(1),
-      groups_(plan.temperature.groups.size()), failure_(1), largest_deviation_(1),
+      full_step_factor_(plan.temperature.groups.size()), early_sums_(kinetic_elements * motion_groups()),
+      full_step_(plan.temperature.groups.size()), given_(1), failure_(1), largest_deviation_(1),
       sums_(kinetic_sums + kinetic_elements * motion_groups() +
             static_cast<std::size_t>(com_sum_count(plan.com_mode)) * static_cast<std::size_t>(com.groups.count)),
       velocity_factor_(1), box_before_(1), observed_(1), records_(records),
@@ -319,7 +322,8 @@ GpuCoupling<N>::GpuCoupling(GpuQueue& queue, const CouplingPlan& plan, const Com
     no_kick_.upload(queue, no_kick);
     zero_.clear(queue);
     queue.synchronize();
-    state_.clear(queue), groups_.clear(queue), observed_.clear(queue), largest_deviation_.clear(queue);
+    state_.resize(plan.temperature.groups.size());
+    state_.clear(queue), full_step_.clear(queue), given_.clear(queue), observed_.clear(queue), largest_deviation_.clear(queue);
     forget_step(queue);
     queue.synchronize();
 }
@@ -366,8 +370,9 @@ typename GpuCoupling<N>::Args GpuCoupling<N>::args(std::int64_t step_offset, con
             .scalars = state.scalars.data(),
             .energies = state.energies.data(),
             .sums = sums_.data(),
-            .state = state_.data(),
-            .group = groups_.data(),
+            .coupling = state_.view(),
+            .full_kinetic = full_step_.data(),
+            .given = given_.data(),
             .kick = kick_.data(),
             .early_sums = early_sums_.data(),
             .full_step_factor = full_step_factor_.data(),

@@ -12,6 +12,8 @@
 #include "dynamics/gpu/kinetic_gpu.hpp"
 #include "dynamics/gpu/update_gpu.hpp"
 #include "dynamics/thermostat_body.hpp"
+#include "engine/gpu/coupling_state.hpp"
+#include "engine/observe_body.hpp"
 #include "engine/observer.hpp"
 #include "engine/schedule.hpp"
 #include "halo/gpu/copies.hpp"
@@ -35,22 +37,6 @@ struct CouplingPlan
     double dt = 0, start_time = 0;      // ps; start_time is the time of step 0
     Mobility mobility;                  // indexed by motion group; empty if no atom is frozen
     ComMode com_mode = ComMode::Linear; // the kind of motion that is removed
-};
-
-// The coupling values that a checkpoint stores: one CouplingState, and one CouplingGroup per temperature group.
-struct CouplingState
-{
-    BarostatState barostat;
-    double bath_heat = 0;      // same as Coupling::bath_heat
-    int links_after_first = 0; // number of values per group in ThermostatState::chain
-    // The thermostats' part of the conserved energy and bath_heat at the full step of this step (velocity Verlet; GivenEnergy)
-    double thermostat_at_full_step = 0, bath_heat_at_full_step = 0;
-};
-struct CouplingGroup
-{
-    GroupThermostatState thermostat;
-    Mat3<double> half_step;   // kinetic energy of the velocities, kJ/mol, in the last step that needed it
-    Mat3<double> full_step{}; // velocity Verlet: kinetic energy of v(t), kJ/mol, in the last step that needed it
 };
 
 template <class N>
@@ -109,9 +95,8 @@ public:
     void collect_heat(GpuQueue& queue, GpuState<N>& state);
     void forget_step(GpuQueue& queue); // clears sums and failure report of an abandoned step
 
-    DeviceBuffer<CouplingState>& state() { return state_; }
-    DeviceBuffer<CouplingGroup>& groups() { return groups_; }
-    std::size_t group_count() const { return groups_.size(); }
+    GpuCouplingState& state() { return state_; }
+    std::size_t group_count() const { return plan_.temperature.groups.size(); }
     const DeviceBuffer<FailureReport>& failure() const { return failure_; }
     // Returns the largest relative deviation of a LINCS bond from its length so
     // far, in units of deviation_unit. It is 0 while no bond exceeds the tolerance.
@@ -137,8 +122,9 @@ private:
     DeviceBuffer<Vec3<double>> zero_;               // factor on velocities
     DeviceBuffer<double> full_step_factor_;         // indexed by temperature group
     DeviceBuffer<ScalarSum<N>> early_sums_;         // kinetic energies, zero before sum_early() and after couple()
-    DeviceBuffer<CouplingState> state_;
-    DeviceBuffer<CouplingGroup> groups_;
+    GpuCouplingState state_;
+    DeviceBuffer<Mat3<double>> full_step_; // velocity Verlet: kinetic energy of v(t), kJ/mol, by temperature group
+    DeviceBuffer<GivenEnergy> given_;      // velocity Verlet: that of v(t); has one element
     DeviceBuffer<FailureReport> failure_;
     DeviceBuffer<std::int32_t> largest_deviation_;
     // Sums of a step, zero between steps: constraint virial 9, deviations of bonds 1, heat 1, kinetic energies, centres of mass.

@@ -6,7 +6,6 @@
 #include "domain/gpu/grid_gpu.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu/exchange_gpu.hpp"
-#include "engine/gpu/saved_state.hpp"
 #include "engine/option_rules.hpp"
 #include "halo/gpu/no_halo.hpp"
 #include "model/minimisers.hpp"
@@ -136,7 +135,7 @@ GpuLayout<N>::GpuLayout(Rank<N>& start, const RunSetup& setup, const ListPlan& l
     make_mesh_memory();
     make_meshes();
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
-        upload_coupling(gpu.queue, start, r.coupling);
+        r.coupling.state().upload(gpu.queue, start.coupling);
         set_box_and_step(gpu.queue, box_, start.step, r.state);
     });
     processes_.meet(); // no rank signals before all ranks have set up their signals

@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "comm/gpu/self_test.hpp"
-#include "engine/gpu/saved_state.hpp"
 #include "engine/gpu/step_gpu.hpp"
 
 #include <fmt/format.h>

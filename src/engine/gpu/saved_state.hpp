@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies a run's state, except atoms, between host and GPU; upload() copies the atoms. Cost: copies for which the host waits.
+// Copies a snapshot on a GPU to the host, as plain data for a checkpoint. Cost: copies for which the host waits.
 #pragma once
 
 #include "engine/gpu/snapshot_gpu.hpp"
-#include "engine/rank.hpp"
 #include "model/saved_state.hpp"
 
 namespace parhelion {
 
-// Uploads the coupling state of rank `from` on the CPU.
-template <class N>
-void upload_coupling(GpuQueue& queue, const Rank<N>& from, GpuCoupling<N>& to);
-
-// Returns plain data for a checkpoint, with the same names as those of the CPU.
+// The coupling has the same names as on the CPU. The list conditions are missing, as they are on the host.
 template <class N>
 SavedState to_saved_state(GpuQueue& queue, const GpuSnapshot<N>& snapshot, std::int64_t seed);
 

@@ -14,19 +14,21 @@ constexpr int threads = 256;
 
 __device__ std::int64_t my_index() { return static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; }
 
-// The coupling's part of a snapshot, which is the source or the destination of a copy.
-struct CouplingPart
+// The part of a snapshot that is not per atom. It is the source or the destination of a copy.
+struct ScalarsAndCoupling
 {
     DeviceScalars* scalars;
-    CouplingState* coupling;
-    CouplingGroup* groups;
-    int count;
+    CouplingView coupling;
 };
 
-__device__ void copy_coupling(const CouplingPart& from, const CouplingPart& to)
+__device__ void copy(const ScalarsAndCoupling& from, const ScalarsAndCoupling& to)
 {
-    for (int g = 0; g < from.count; ++g) { to.groups[g] = from.groups[g]; }
-    *to.coupling = *from.coupling;
+    for (int g = 0; g < from.coupling.groups; ++g)
+    {
+        to.coupling.thermostat[g] = from.coupling.thermostat[g];
+        to.coupling.half_step[g] = from.coupling.half_step[g];
+    }
+    *to.coupling.system = *from.coupling.system;
     *to.scalars = *from.scalars;
 }
 
@@ -39,13 +41,13 @@ __device__ void copy_coupling(const CouplingPart& from, const CouplingPart& to)
 template <class N>
 __global__ void __launch_bounds__(threads)
     keep_kernel(BlockTrace tracing, GpuExchangeBuffer<N> exchange_buffer, std::int64_t atoms, const DeviceScalars* scalars,
-                Vec3<typename N::Fixed>* x, Vec3<typename N::Real>* v, CouplingPart from, CouplingPart to)
+                Vec3<typename N::Fixed>* x, Vec3<typename N::Real>* v, ScalarsAndCoupling from, ScalarsAndCoupling to)
 {
     const BlockSpan span(tracing);
 
     if (scalars->flags != 0) { return; }
     const std::int64_t g = my_index();
-    if (g == 0) { copy_coupling(from, to); }
+    if (g == 0) { copy(from, to); }
     if (g >= atoms) { return; }
     const PositionCharge<N> p = exchange_buffer.x[g];
     const VelocityMass<N> u = exchange_buffer.v[g];
@@ -139,15 +141,14 @@ void copy(GpuQueue& queue, const DeviceBuffer<T>& from, DeviceBuffer<T>& to)
 }
 
 template <class N>
-CouplingPart part_of(const GpuSnapshot<N>& s)
+ScalarsAndCoupling part_of(GpuSnapshot<N>& snapshot)
 {
-    auto& snapshot = const_cast<GpuSnapshot<N>&>(s); // keep() writes to the snapshot, put_back() reads it
-    return {snapshot.scalars.data(), snapshot.coupling.data(), snapshot.groups.data(), static_cast<int>(snapshot.groups.size())};
+    return {snapshot.scalars.data(), snapshot.coupling.view()};
 }
 template <class N>
-CouplingPart part_of(GpuState<N>& state, GpuCoupling<N>& coupling)
+ScalarsAndCoupling part_of(GpuState<N>& state, GpuCoupling<N>& coupling)
 {
-    return {state.scalars.data(), coupling.state().data(), coupling.groups().data(), static_cast<int>(coupling.groups().size())};
+    return {state.scalars.data(), coupling.state().view()};
 }
 
 } // namespace
@@ -156,9 +157,9 @@ template <class N>
 void GpuSnapshot<N>::resize(GpuQueue& queue, std::size_t atoms, std::size_t coupling_groups)
 {
     x.resize(atoms), v.resize(atoms);
-    scalars.resize(1), coupling.resize(1), groups.resize(coupling_groups);
+    scalars.resize(1), coupling.resize(coupling_groups);
     // The host reads whole arrays, including padding, even if a flag prevented the snapshot. It then discards the data.
-    x.clear(queue), v.clear(queue), scalars.clear(queue), coupling.clear(queue), groups.clear(queue);
+    x.clear(queue), v.clear(queue), scalars.clear(queue), coupling.clear(queue);
 }
 
 template <class N>
@@ -192,8 +193,9 @@ void put_back_coupling(GpuQueue& queue, const GpuSnapshot<N>& snapshot, GpuState
     state.energies.clear(queue);
     coupling.forget_step(queue);
     copy(queue, snapshot.scalars, state.scalars);
-    copy(queue, snapshot.coupling, coupling.state());
-    copy(queue, snapshot.groups, coupling.groups());
+    copy(queue, snapshot.coupling.system, coupling.state().system);
+    copy(queue, snapshot.coupling.thermostat, coupling.state().thermostat);
+    copy(queue, snapshot.coupling.half_step, coupling.state().half_step);
     gpu_memory::set_bytes(queue, &state.scalars.data()->flags, 0, sizeof(std::uint32_t));
 }
 

@@ -22,9 +22,8 @@ struct GpuSnapshot
     using Real = typename N::Real;
     DeviceBuffer<Vec3<Fixed>> x; // indexed by global atom
     DeviceBuffer<Vec3<Real>> v;
-    DeviceBuffer<DeviceScalars> scalars;  // has one element
-    DeviceBuffer<CouplingState> coupling; // has one element
-    DeviceBuffer<CouplingGroup> groups;
+    DeviceBuffer<DeviceScalars> scalars; // has one element
+    GpuCouplingState coupling;
 
     void resize(GpuQueue& queue, std::size_t atoms, std::size_t coupling_groups);
 };
