@@ -21,20 +21,20 @@ void assign_work(Rank<N>& r)
 {
     if (r.comm.ranks() == 1)
     {
-        r.assigned_terms = all_terms(r.bonded, r.topology);
-        r.assigned_constraints = r.constraints.assign_all(r.topology);
-        r.assigned_sites = r.sites.assign_all(r.topology);
+        r.assigned_terms = all_terms(r.tables.bonded, r.topology);
+        r.assigned_constraints = r.tables.constraints.assign_all(r.topology);
+        r.assigned_sites = r.tables.sites.assign_all(r.topology);
         return;
     }
     const ScopedPhase span(r.queue.clock(), Phase::Migrate);
     const MoleculeList molecules = molecules_here(r.topology, r.state);
-    r.assigned_terms =
-        assign_terms(r.bonded, molecules, [&](const std::int32_t* atoms, int count) { return is_mine(r.state, atoms, count); });
+    r.assigned_terms = assign_terms(r.tables.bonded, molecules,
+                                    [&](const std::int32_t* atoms, int count) { return is_mine(r.state, atoms, count); });
     const auto is_home = [&](std::int32_t global) {
         return r.state.is_home(r.state.slot_of_global[static_cast<std::size_t>(global)]);
     };
-    r.assigned_constraints = r.constraints.assign(molecules, is_home);
-    r.assigned_sites = r.sites.assign(molecules, is_home);
+    r.assigned_constraints = r.tables.constraints.assign(molecules, is_home);
+    r.assigned_sites = r.tables.sites.assign(molecules, is_home);
     std::int64_t assigned[1] = {r.assigned_terms.terms()};
     r.comm.sum(assigned);
     std::int64_t terms = 0;

@@ -8,29 +8,14 @@
 #include "engine/deadline_pause.hpp"
 #include "engine/guard.hpp"
 #include "engine/run_length.hpp"
-#include "interactions/mesh/force_error.hpp"
-#include "interactions/mesh/mesh_size.hpp"
 #include "model/minimisers.hpp"
 #include "pairs/simd_target_name.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <random>
 #include <set>
 
 namespace parhelion {
-
-RunParameters with_seeds(RunParameters parameters, const SavedState* saved)
-{
-    if (saved != nullptr && !saved->of_another_run) { parameters.random_seed = saved->seed; }
-    std::random_device entropy;
-    const auto draw = [&] { return static_cast<std::int64_t>(entropy() >> 1); };
-    if (parameters.random_seed == -1) { parameters.random_seed = draw(); }
-    if (parameters.generation_seed == -1) { parameters.generation_seed = draw(); }
-    return parameters;
-}
-
-bool is_one_ranks(const RunParameters& parameters) { return is_minimisation(parameters.integrator); }
 
 namespace {
 
@@ -106,6 +91,27 @@ std::size_t payload_bytes(std::int64_t atoms, int ranks)
     return ranks == 1 ? least : std::min(most, least + of_atom * static_cast<std::size_t>(atoms));
 }
 
+// box: at the start of the run, maybe begun by an earlier simulation.
+RankDivision divide(const RunSetup& setup, const SimulationOptions& options, int ranks, const Box<double>& box)
+{
+    const System& system = setup.system;
+    const int of_mesh = mesh_ranks(setup.parameters, options, ranks);
+    RankDivision division;
+    division.grid = make_grid(setup, options, ranks - of_mesh, box);
+    division.balancing = is_one_ranks(setup.parameters) ? Balancing::Off : options.balancing;
+    division.thinnest =
+        thinnest_cells(division.grid, system.box, reach_of_groups(setup) + setup.list_plan.cutoff * Vec3<double>{1, 1, 1});
+    division.halo_method = options.halo_method();
+    division.mesh = make_mesh_setup(setup.mesh, options.pme,
+                                    {.cells = division.grid.cells,
+                                     .mesh_ranks = of_mesh,
+                                     .box = system.box,
+                                     .reach = setup.list_plan.cutoff,
+                                     .ahead = largest_groups(system, setup.update_groups).x});
+    division.mesh.dispersion = setup.dispersion_meshes;
+    return division;
+}
+
 constexpr std::size_t kept_spans = 1 << 18; // number of phase spans that each rank keeps for a timeline
 
 // The ranks that a halo without forwarding goes to or comes from.
@@ -122,62 +128,24 @@ std::vector<std::size_t> peers_in(const HaloPlan& plan)
 } // namespace
 
 template <class N>
-Engine<N>::Engine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
-    : system_(std::move(system)), setup_{.system = system_,
-                                         .parameters = with_seeds(std::move(parameters), saved),
-                                         .list_conditions = start_conditions(system_, setup_.parameters),
-                                         .list_plan = lists_miss_nothing<N>
-                                                          ? plan_complete_list(system_, setup_.parameters, setup_.list_conditions)
-                                                          : plan_pair_list(system_, setup_.parameters, setup_.list_conditions),
-                                         .grid = {},
-                                         .update_groups = make_update_groups(system_.topology),
-                                         .halo_method = options.halo_method(),
-                                         .mesh = {}}
+Engine<N>::Engine(std::shared_ptr<PreparedRun<N>> run, const SimulationOptions& options)
+    : run_(std::move(run)), setup_(run_->setup)
 {
-    const bool is_of_one = is_one_ranks(setup_.parameters);
-    const int asked = std::max(1, options.ranks_asked_for());
-    const int ranks = is_of_one ? 1 : asked;
-    const int threads = options.threads > 0 ? options.threads : std::max(1, (available_cores() - options.proxies) / asked);
-    setup_.threads = is_of_one ? threads * asked : threads;
-    setup_.first_step = setup_.parameters.first_step;
-    setup_.stream_interval = options.stream_every;
-    const int of_mesh = mesh_ranks(setup_.parameters, options, ranks);
-    setup_.grid = make_grid(setup_, options, ranks - of_mesh, saved != nullptr ? saved->box : system_.box);
-    setup_.balancing = is_of_one ? Balancing::Off : options.balancing;
-    setup_.thinnest =
-        thinnest_cells(setup_.grid, system_.box, reach_of_groups(setup_) + setup_.list_plan.cutoff * Vec3<double>{1, 1, 1});
-    setup_.mesh = make_mesh_setup(mesh_parameters(system_.topology, setup_.parameters, system_.box), options.pme,
-                                  {.cells = setup_.grid.cells,
-                                   .mesh_ranks = of_mesh,
-                                   .box = system_.box,
-                                   .reach = setup_.list_plan.cutoff,
-                                   .ahead = largest_groups(system_, setup_.update_groups).x});
-    setup_.mesh.dispersion = dispersion_mesh_parameters(system_.topology, setup_.parameters, system_.box);
+    const int ranks = is_one_ranks(setup_.parameters) ? 1 : std::max(1, options.ranks_asked_for());
+    division_ = divide(setup_, options, ranks, run_->start.state.box.edges());
 
     WorldOptions world;
     world.deadline = options.comm_timeout;
     world.tag_name = "step";
-    world.payload_bytes = payload_bytes(system_.topology.atom_count(), ranks) + RankMesh<N>::payload_bytes(setup_.mesh);
+    world.payload_bytes = payload_bytes(setup_.system.topology.atom_count(), ranks) + RankMesh<N>::payload_bytes(division_.mesh);
     world_ = std::make_unique<World>(options.network(ranks), world);
     PARHELION_EXPECTS(world_->ranks() == ranks);
     cores_.emplace(world_->here().count * setup_.threads * options.processes_of_host, options.process_of_host,
                    options.processes_of_host);
     for (int place = 0; place < world_->here().count; ++place)
     {
-        runs_.push_back(std::make_unique<RankRun<N>>(setup_, world_->communicator(world_->here().first + place)));
+        runs_.push_back(std::make_unique<RankRun<N>>(*run_, division_, world_->communicator(world_->here().first + place)));
         if (options.trace) { runs_.back()->queue().clock().keep(kept_spans); }
-    }
-    if (ranks == 1) { runs_[0]->prepare(saved); }
-    else
-    {
-        // The system is prepared as a whole on one rank, then divided among ranks.
-        RunSetup whole = setup_;
-        whole.grid = {};
-        world.payload_bytes = payload_bytes(system_.topology.atom_count(), 1);
-        World alone(thread_network(1), world);
-        RankRun<N> lone(whole, alone.communicator(0));
-        lone.prepare(saved);
-        for (const auto& run : runs_) { run->share_of(lone); }
     }
     make_plan(options);
 }
@@ -186,39 +154,17 @@ template <class N>
 void Engine<N>::make_plan(const SimulationOptions& options)
 {
     const RunParameters& p = setup_.parameters;
+    plan_ = run_->plan;
     plan_.ranks = world_->ranks();
     plan_.processes = options.processes;
-    plan_.grid = setup_.grid.cells;
+    plan_.grid = division_.grid.cells;
     plan_.halo = options.halo_method();
-    plan_.transport = options.network_text;
     plan_.helpers = cores_->places();
-    plan_.threads = setup_.threads;
-    if (p.coulomb == CoulombKind::Pme)
-    {
-        const std::array<int, 3> points = mesh_size(p, system_.box);
-        plan_.mesh = MeshPlan{points,
-                              p.pme_order,
-                              ewald_beta(p),
-                              ewald_force_error(system_.topology, p, points, system_.box).total(),
-                              setup_.mesh.method,
-                              plan_.ranks - setup_.grid.ranks(),
-                              mesh_interval(p),
-                              static_cast<int>(setup_.mesh.dispersion.size()),
-                              p.has_lj_mesh ? lj_ewald_beta(p) : 0};
-    }
+    if (plan_.mesh) { plan_.mesh->method = division_.mesh.method, plan_.mesh->ranks = plan_.ranks - division_.grid.ranks(); }
     plan_.list_interval = setup_.list_plan.interval;
     plan_.keeps_lists = is_minimisation(p.integrator);
     plan_.list_cutoff = setup_.list_plan.cutoff;
     plan_.buffer = setup_.list_plan.cutoff - std::max(p.coulomb_cutoff, p.lj_cutoff);
-    plan_.list_temperature = setup_.list_conditions.temperature;
-    plan_.list_crowding = most_crowded(setup_.list_conditions);
-    plan_.temperature_interval = p.thermostat == Thermostat::None ? 0 : p.temperature_interval;
-    plan_.pressure_interval = p.barostat == Barostat::None ? 0 : p.pressure_interval;
-    plan_.energy_interval = p.energy_calc;
-    const bool removes = p.com_mode != ComMode::None && !is_minimisation(p.integrator);
-    plan_.com_interval = removes ? p.com_interval : 0;
-    plan_.seed = p.random_seed;
-    if (p.generate_velocities) { plan_.velocity_seed = p.generation_seed; }
     plan_.kernel = simd_target_name();
     // The estimate per slot has the state (twice, as the last good state is kept), a force buffer per thread, and
     // about 35 entries of the pair list with 8 bytes each. Several ranks also have halos with about as many atoms as
@@ -232,22 +178,15 @@ void Engine<N>::make_plan(const SimulationOptions& options)
         const std::size_t slot =
             2 * state_bytes + static_cast<std::size_t>(setup_.threads) * 3 * sizeof(typename N::ForceSum) + 280;
         // A rank without a cell, i.e. a mesh rank, holds atoms of other ranks.
-        const std::size_t slots = setup_.grid.has_cell(run->comm().rank())
+        const std::size_t slots = division_.grid.has_cell(run->comm().rank())
                                       ? run->rank().state.slots()
-                                      : static_cast<std::size_t>(system_.topology.atom_count()) /
-                                            static_cast<std::size_t>(plan_.ranks - setup_.grid.ranks());
+                                      : static_cast<std::size_t>(setup_.system.topology.atom_count()) /
+                                            static_cast<std::size_t>(plan_.ranks - division_.grid.ranks());
         plan_.bytes += slots * slot * (plan_.ranks > 1 ? 2 : 1) + (plan_.ranks > 1 ? of_rank : 0);
-        plan_.bytes += RankMesh<N>::payload_bytes(setup_.mesh) +
-                       RankMesh<N>::bytes(setup_.mesh, run->comm().rank(), setup_.grid.cells[0], slots, setup_.threads);
+        plan_.bytes += RankMesh<N>::payload_bytes(division_.mesh) +
+                       RankMesh<N>::bytes(division_.mesh, run->comm().rank(), division_.grid.cells[0], slots, setup_.threads);
     }
     plan_.bytes = plan_.bytes * static_cast<std::size_t>(plan_.ranks) / runs_.size(); // other processes use as much memory
-}
-
-template <class N>
-void Engine<N>::share_cores_again()
-{
-    cores_->share_again();
-    plan_.helpers = cores_->places();
 }
 
 template <class N>
@@ -256,6 +195,14 @@ void Engine<N>::on_every_run(const std::function<void(RankRun<N>&)>& body)
     const auto run = [&](int rank) -> RankRun<N>& { return *runs_[static_cast<std::size_t>(rank - world_->here().first)]; };
     run_ranks(
         world_->here(), [&](int rank) { body(run(rank)); }, [&](int rank) { run(rank).comm().abort(); });
+}
+
+void set_output(const OutputIntervals& intervals, RunParameters& parameters)
+{
+    parameters.x_out = parameters.v_out = intervals.configurations;
+    parameters.f_out = intervals.forces;
+    parameters.energy_out = intervals.energies;
+    parameters.compressed_out = parameters.log_out = 0;
 }
 
 void Simulation::Implementation::add_force(std::shared_ptr<ExternalForce> /*force*/)
@@ -267,7 +214,7 @@ void Simulation::Implementation::add_force(std::shared_ptr<ExternalForce> /*forc
 template <class N>
 void Engine<N>::add_force(std::shared_ptr<ExternalForce> force)
 {
-    for (const auto& run : runs_) { run->rank().external.list.push_back(place(force, system_.topology)); }
+    for (const auto& run : runs_) { run->rank().external.list.push_back(place(force, setup_.system.topology)); }
 }
 
 template <class N>
@@ -282,16 +229,6 @@ SinglePoint Engine<N>::evaluate()
     if (troubled != points.end()) { points[0].trouble = troubled->trouble; }
     points[0].remark = range_remark<N>(points[0].forces, points[0].observables.forces);
     return std::move(points[0]);
-}
-
-template <class N>
-void Engine<N>::set_output(const OutputIntervals& intervals)
-{
-    RunParameters& p = setup_.parameters;
-    p.x_out = p.v_out = intervals.configurations;
-    p.f_out = intervals.forces;
-    p.energy_out = intervals.energies;
-    p.compressed_out = p.log_out = 0;
 }
 
 template <class N>

@@ -35,28 +35,28 @@ public:
 // Throws InputError E635 if no rank is left for the atoms, or if there is no mesh.
 int mesh_ranks(const RunParameters& parameters, const SimulationOptions& options, int ranks);
 
+// Sets the intervals of output in `parameters`.
+void set_output(const OutputIntervals& intervals, RunParameters& parameters);
+
 template <class N>
 class Engine final : public Simulation::Implementation
 {
 public:
-    Engine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved);
+    // The ranks take their parts of run->start, which is then no longer needed.
+    Engine(std::shared_ptr<PreparedRun<N>> run, const SimulationOptions& options);
 
     const PlanSummary& plan() const override { return plan_; }
     void remark_on_gpus(std::string remark) { plan_.gpus_remark = std::move(remark); } // remark: why this run uses no GPU
     void add_force(std::shared_ptr<ExternalForce> force) override;
     SinglePoint evaluate() override;
-    void set_output(const OutputIntervals& intervals) override;
+    void set_output(const OutputIntervals& intervals) override { parhelion::set_output(intervals, setup_.parameters); }
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) override;
     Frame frame() override;
     Frame last_good_frame() override;
     SavedState saved_state() override;
     std::vector<Timeline> timelines() override;
 
-    // The next two functions serve a backend that uses this engine to plan and prepare its run, and to explain a blow-up.
-    const RunSetup& setup() const { return setup_; }
-    RankRun<N>& lone_run() { return *runs_[0]; }
-    // Divides the cores again, so that a helper that has started since gets one. Call it on the thread that made this engine.
-    void share_cores_again();
+    std::int64_t next_step() const { return runs_[0]->next_step(); }
 
 private:
     // Calls body(run) for every rank's run of this process, all at the same time (comm/launch/run_ranks.hpp).
@@ -68,8 +68,9 @@ private:
     void gather_end(RankRun<N>& run, RunSummary& summary);
     void stop_if_not_here(const char* what) const;
 
-    const System system_;
-    RunSetup setup_;
+    const std::shared_ptr<PreparedRun<N>> run_;
+    RunSetup& setup_; // of run_
+    RankDivision division_;
     std::unique_ptr<World> world_;
     std::optional<CoresForHelpers> cores_;          // set after the world's helpers start, before the ranks' threads
     std::vector<std::unique_ptr<RankRun<N>>> runs_; // the runs of this process's ranks, indexed from its first rank

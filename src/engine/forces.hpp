@@ -15,22 +15,22 @@ template <class N>
 void compute_forces(Rank<N>& r, Compute compute, const MeshWeights& weights = {})
 {
     clear_forces(r.queue, r.buffers, r.state.slots());
-    if (weights.first != 0) { r.mesh.start(r.queue, r.state); }                       // M: mesh forces, begun
-    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, compute);    // L: pair forces
-    compute_bonded(r.queue, r.bonded, r.assigned_terms, r.state, r.buffers, compute); // B: bonded forces
-    compute_position_restraints(r.queue, r.restraints, r.state, r.buffers, compute);
+    if (weights.first != 0) { r.mesh.start(r.queue, r.state); }                              // M: mesh forces, begun
+    compute_nonbonded(r.queue, r.nonbonded, r.pairs, r.state, r.buffers, compute);           // L: pair forces
+    compute_bonded(r.queue, r.tables.bonded, r.assigned_terms, r.state, r.buffers, compute); // B: bonded forces
+    compute_position_restraints(r.queue, r.tables.restraints, r.state, r.buffers, compute);
     compute_mesh(r.queue, r.mesh, r.state, r.buffers, compute, weights); // M: mesh forces, completed
     sum_forces(r.queue, r.buffers, r.state);                             // R: sum of forces over threads
-    add_electric_field(r.queue, r.field, r.step, r.state);
-    add_acceleration(r.queue, r.acceleration, r.state);
+    add_electric_field(r.queue, r.tables.field, r.step, r.state);
+    add_acceleration(r.queue, r.tables.acceleration, r.state);
 }
 
 // Turns forces on virtual sites into forces on other atoms. Call it after forces on halo atoms were returned to their owners.
 template <class N>
 void spread_site_forces(Rank<N>& r, Compute compute)
 {
-    r.sites.spread_forces(r.queue, r.assigned_sites, r.state,
-                          compute == Compute::Forces ? std::span<EnergySums<N>>() : std::span(r.buffers.energies));
+    r.tables.sites.spread_forces(r.queue, r.assigned_sites, r.state,
+                                 compute == Compute::Forces ? std::span<EnergySums<N>>() : std::span(r.buffers.energies));
 }
 
 } // namespace parhelion

@@ -30,8 +30,8 @@ template <class N>
 void go_back_half_a_step(Rank<N>& r)
 {
     const double dt = r.parameters.dt;
-    kick(r.queue, kick_coefficients(-0.5 * dt, r.temperature_groups(), {}, r.mobility), r.state);
-    r.constraints.apply(r.queue, r.assigned_constraints, r.state, -dt, Virial::Skip);
+    kick(r.queue, kick_coefficients(-0.5 * dt, r.temperature_groups(), {}, r.tables.mobility), r.state);
+    r.tables.constraints.apply(r.queue, r.assigned_constraints, r.state, -dt, Virial::Skip);
     r.coupling.half_step = kinetic_energies(r);
 }
 
@@ -43,16 +43,19 @@ FullStep take_full_step(Rank<N>& r, const StepFlags& flags, VelocityCoupling& co
     const double half = 0.5 * r.parameters.dt;
     FullStep full;
     auto v = r.state.v;
-    kick(r.queue, kick_coefficients(half, r.temperature_groups(), {}, r.mobility), r.state);
-    r.constraints.project(r.queue, r.assigned_constraints, r.state, r.state.v);
+    kick(r.queue, kick_coefficients(half, r.temperature_groups(), {}, r.tables.mobility), r.state);
+    r.tables.constraints.project(r.queue, r.assigned_constraints, r.state, r.state.v);
     full.kinetic = kinetic_energies(r);
     if (flags.finish_coupling)
     {
         finish_coupling(r.temperature_coupling, full.kinetic, r.coupling.thermostat, coupling);
-        if (flags.due.wants_v()) { kick(r.queue, kick_coefficients(0, r.temperature_groups(), coupling, r.mobility), r.state); }
+        if (flags.due.wants_v())
+        {
+            kick(r.queue, kick_coefficients(0, r.temperature_groups(), coupling, r.tables.mobility), r.state);
+        }
     }
     full.given = given_energy(r);
-    if (flags.due.wants_v()) { r.sites.construct(r.queue, r.assigned_sites, r.state); } // sets their velocities
+    if (flags.due.wants_v()) { r.tables.sites.construct(r.queue, r.assigned_sites, r.state); } // sets their velocities
     output(r);
     r.state.v = std::move(v);
     return full;

@@ -51,14 +51,15 @@ void observe(Rank<N>& r, const KineticEnergies& kinetic)
         o.forces.virial = o.forces.virial + r.external.virial;
     }
     o.kinetic = kinetic.total();
-    o.constraint_rmsd = rms_deviation(from_sum(constraints.deviation_squares), r.lincs_constraints);
+    o.constraint_rmsd = rms_deviation(from_sum(constraints.deviation_squares), r.tables.lincs_constraints);
     double degrees_of_freedom = 0;
-    for (std::size_t g = 0; g < r.degrees_of_freedom.size(); ++g)
+    for (std::size_t g = 0; g < r.tables.degrees_of_freedom.size(); ++g)
     {
-        degrees_of_freedom += r.degrees_of_freedom[g];
-        o.group_temperature.push_back(temperature(kinetic.energy(static_cast<int>(g)), r.degrees_of_freedom[g]));
+        degrees_of_freedom += r.tables.degrees_of_freedom[g];
+        o.group_temperature.push_back(temperature(kinetic.energy(static_cast<int>(g)), r.tables.degrees_of_freedom[g]));
     }
-    complete_observed_step(constraints.virial(), r.dispersion, degrees_of_freedom, r.pressure_coupling, r.coupling.barostat, o);
+    complete_observed_step(constraints.virial(), r.tables.dispersion, degrees_of_freedom, r.pressure_coupling,
+                           r.coupling.barostat, o);
 }
 
 template <class N>

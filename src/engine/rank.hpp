@@ -5,63 +5,52 @@
 #include "comm/world/communicator.hpp"
 #include "device/cpu_queue.hpp"
 #include "domain/cell_grid.hpp"
-#include "dynamics/barostat.hpp"
-#include "dynamics/com.hpp"
+#include "domain/load_balance.hpp"
 #include "dynamics/constraints.hpp"
-#include "dynamics/motion_groups.hpp"
-#include "dynamics/stochastic.hpp"
-#include "dynamics/thermostat.hpp"
-#include "dynamics/virtual_sites.hpp"
 #include "engine/coupling.hpp"
 #include "engine/external_forces.hpp"
 #include "engine/observer.hpp"
+#include "engine/run_setup.hpp"
 #include "engine/schedule.hpp"
 #include "halo/halo.hpp"
-#include "interactions/bonded/bonded.hpp"
-#include "interactions/bonded/restraints.hpp"
-#include "interactions/field/acceleration.hpp"
-#include "interactions/field/electric_field.hpp"
 #include "interactions/force_buffers.hpp"
-#include "interactions/pair/dispersion.hpp"
-#include "interactions/pair/nonbonded.hpp"
 #include "mesh_exchange/rank_mesh.hpp"
-#include "model/run_parameters.hpp"
-#include "model/system.hpp"
-#include "model/update_groups.hpp"
-#include "pairs/buffer.hpp"
 #include "pairs/listed_positions.hpp"
 #include "pairs/pair_list.hpp"
 #include "state/molecules.hpp"
 #include "state/particle_state.hpp"
 
+#include <array>
+#include <vector>
+
 namespace parhelion {
+
+// How ranks on CPUs divide the system and exchange data. The default is one rank that has no mesh.
+struct RankDivision
+{
+    CellGrid grid; // equal cells
+    Balancing balancing = Balancing::Off;
+    std::array<double, 3> thinnest{}; // thinnest_cells()
+    HaloMethod halo_method = HaloMethod::Direct;
+    MeshSetup mesh = {};
+};
 
 template <class N>
 struct Rank
 {
-    // The following members are fixed for the run.
+    // The following members are fixed for the run, except for what simulated annealing changes in the couplings.
     const Topology& topology;
     const RunParameters& parameters;
     const std::vector<Vec3<double>>& start_velocities; // input, nm/ps, by global atom; empty if they are to be generated
     CpuQueue& queue;
     Communicator& comm;
     const UpdateGroups& update_groups;
+    const RunTables& tables;
+    NonbondedTables<N> nonbonded;
     Halo<N> halo;
     ListPlan list_plan; // the intervals of this plan may change during the run
-    NonbondedTables<N> nonbonded;
-    BondedTables bonded;
-    PositionRestraints restraints;
-    UniformField field;
-    GroupAcceleration acceleration;
     ExternalForces external;
     RankMesh<N> mesh;
-    DispersionTail dispersion;
-    Constraints constraints;
-    VirtualSites sites;
-    Mobility mobility; // whether each motion group moves along each axis; empty if no atom is frozen
-    ComGroups com;
-    std::int64_t lincs_constraints = 0;     // number of LINCS constraints in the whole system
-    std::vector<double> degrees_of_freedom; // number of each temperature group
     TemperatureCoupling temperature_coupling;
     PressureCoupling pressure_coupling;
     StochasticDynamics stochastic;
@@ -89,9 +78,17 @@ struct Rank
     ClusterArray<typename N::Real> velocities_before_noise;
     Observables observables; // values of the last observed step
 
-    int motion_groups() const { return mobility.empty() ? temperature_groups() : static_cast<int>(mobility.size()); }
-    int temperature_groups() const { return static_cast<int>(degrees_of_freedom.size()); }
+    int motion_groups() const
+    {
+        return tables.mobility.empty() ? temperature_groups() : static_cast<int>(tables.mobility.size());
+    }
+    int temperature_groups() const { return static_cast<int>(tables.degrees_of_freedom.size()); }
     double time() const { return parameters.start_time + static_cast<double>(step) * parameters.dt; }
 };
+
+// Returns a rank without atoms. The references must outlive it.
+template <class N>
+Rank<N> make_rank(const RunSetup& setup, const RunTables& tables, const RankDivision& division, CpuQueue& queue,
+                  Communicator& comm);
 
 } // namespace parhelion

@@ -2,9 +2,8 @@
 #include "engine/rank_run.hpp"
 
 #include "base/error.hpp"
-#include "dynamics/degrees_of_freedom.hpp"
 #include "dynamics/minimise/points.hpp"
-#include "dynamics/velocities.hpp"
+#include "engine/assign.hpp"
 #include "engine/gather.hpp"
 #include "engine/guard.hpp"
 #include "engine/run_length.hpp"
@@ -16,24 +15,10 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <numeric>
 
 namespace parhelion {
 
 namespace {
-
-std::vector<std::string> group_names(const RunParameters& parameters)
-{
-    std::vector<std::string> names;
-    for (const TemperatureGroup& group : parameters.temperature_groups) { names.push_back(group.name); }
-    return names;
-}
-
-AtomGroups make_temperature_groups(const RunSetup& setup)
-{
-    return make_atom_groups("tc-grps", group_names(setup.parameters), setup.system.groups, setup.system.topology.atom_count(),
-                            Coverage::Every);
-}
 
 // Returns how many steps fit into half a second at the mean speed since the stopwatch began; 1 before the first step.
 std::int64_t steps_in_half_a_second(std::int64_t steps, const Stopwatch& since)
@@ -68,146 +53,21 @@ std::string note_on_balancing(std::int64_t step, double imbalance, bool is_repro
 } // namespace
 
 template <class N>
-RankRun<N>::RankRun(const RunSetup& setup, Communicator&& comm)
-    : setup_(setup), comm_(std::move(comm)), queue_(setup.threads),
-      list_watch_(setup.system, setup.parameters, setup.list_conditions, setup.list_plan, cpu_list_costs,
+RankRun<N>::RankRun(const PreparedRun<N>& run, const RankDivision& division, Communicator&& comm)
+    : setup_(run.setup), comm_(std::move(comm)), queue_(setup_.threads),
+      list_watch_(setup_.system, setup_.parameters, setup_.list_conditions, setup_.list_plan, cpu_list_costs,
                   lists_miss_nothing<N> ? ListsMiss::Nothing : ListsMiss::WhatIsTolerated),
-      rank_(make_rank()), balancer_(setup.balancing, setup.thinnest)
+      rank_(make_rank<N>(setup_, run.tables, division, queue_, comm_)), balancer_(division.balancing, division.thinnest)
 {
-}
-
-template <class N>
-Rank<N> RankRun<N>::make_rank()
-{
-    const auto atoms = setup_.system.topology.atom_count();
-    const AtomGroups temperature_groups = make_temperature_groups(setup_);
-    ComGroups com =
-        make_com_groups(make_atom_groups("comm-grps", setup_.parameters.com_groups, setup_.system.groups, atoms, Coverage::Some),
-                        setup_.system.topology);
-    Mobility mobility = make_motion_groups(temperature_groups, setup_.system.topology).mobility;
-    if (mobility.size() == static_cast<std::size_t>(temperature_groups.count)) { mobility.clear(); }
-    check_resolution<N>(setup_.system.box);
-    check_range<N>(setup_.system.topology, setup_.parameters, setup_.system.box, com.groups);
-    std::vector<double> dof =
-        degrees_of_freedom(setup_.system.topology, setup_.parameters.com_mode, temperature_groups, com.groups);
-    const auto seed = static_cast<std::uint64_t>(setup_.parameters.random_seed);
-    TemperatureCoupling temperature_coupling = make_temperature_coupling(setup_.parameters, dof, seed);
-    Coupling coupling = initial_coupling(temperature_coupling);
-    const ConstraintMasses masses =
-        is_minimisation(setup_.parameters.integrator) ? ConstraintMasses::Equal : ConstraintMasses::Physical;
-    return Rank<N>{
-        .topology = setup_.system.topology,
-        .parameters = setup_.parameters,
-        .start_velocities = setup_.system.v,
-        .queue = queue_,
-        .comm = comm_,
-        .update_groups = setup_.update_groups,
-        .halo = Halo<N>(setup_.halo_method, comm_, queue_),
-        .list_plan = setup_.list_plan,
-        .nonbonded = NonbondedTables<N>(make_nonbonded(setup_.system.topology, setup_.parameters)),
-        .bonded = make_bonded(setup_.system.topology, setup_.parameters),
-        .restraints = make_position_restraints(setup_.system, setup_.parameters),
-        .field = make_electric_field(setup_.parameters),
-        .acceleration = make_acceleration(setup_.system, setup_.parameters),
-        .external = {},
-        .mesh = RankMesh<N>(setup_.mesh, comm_),
-        .dispersion = make_dispersion_correction(setup_.system.topology, setup_.parameters),
-        .constraints = Constraints(setup_.system.topology, setup_.parameters, masses),
-        .sites = VirtualSites(setup_.system.topology),
-        .mobility = mobility,
-        .com = std::move(com),
-        .lincs_constraints = lincs_constraint_count(setup_.system.topology),
-        .degrees_of_freedom = std::move(dof),
-        .temperature_coupling = std::move(temperature_coupling),
-        .pressure_coupling = make_pressure_coupling(setup_.parameters, seed, turning_share(setup_.system.topology)),
-        .stochastic = make_stochastic_dynamics(setup_.parameters, seed, mobility),
-        .grid = setup_.grid,
-        .assigned_terms = {},
-        .assigned_constraints = {},
-        .assigned_sites = {},
-        .step = setup_.parameters.first_step,
-        .state = {},
-        .coupling = std::move(coupling),
-        .list_conditions = setup_.list_conditions,
-        .pairs = {},
-        .listed = {},
-        .buffers = {},
-        .constraint_result = {},
-        .velocities_before_noise = {},
-        .observables = {},
-    };
-}
-
-template <class N>
-void RankRun<N>::prepare(const SavedState* saved)
-{
-    rank_.state = make_state<N>(
-        setup_.system, make_motion_groups(make_temperature_groups(setup_), setup_.system.topology).groups.of_atom, queue_);
-    assign_work(rank_);
-    if (saved != nullptr && !saved->of_another_run) { put_back(*saved, rank_); }
-    else
-    {
-        if (saved != nullptr) { start_from(*saved, rank_); }
-        start();
-    }
+    const Snapshot<N>& whole = run.start;
+    const bool is_alone = comm_.ranks() == 1;
+    put_back(
+        {whole.step,
+         is_alone ? whole.state : home_atoms(whole.state, rank_.grid, comm_.rank(), setup_.system.topology, setup_.update_groups),
+         whole.coupling, whole.list_conditions},
+        rank_);
+    if (is_alone) { assign_work(rank_); } // several ranks do so at every repartition
     take_snapshot(rank_, at_repartition_);
-}
-
-template <class N>
-void RankRun<N>::share_of(const RankRun& whole)
-{
-    Snapshot<N> share = whole.at_repartition_;
-    share.state = home_atoms(whole.at_repartition_.state, rank_.grid, comm_.rank(), setup_.system.topology, setup_.update_groups);
-    put_back(std::move(share), rank_);
-    take_snapshot(rank_, at_repartition_);
-}
-
-// Generates velocities if asked for. Unless the run continues another run, satisfies
-// constraints and removes centre-of-mass motion. A minimisation starts with zero velocities.
-template <class N>
-void RankRun<N>::start()
-{
-    Rank<N>& r = rank_;
-    if (is_minimisation(setup_.parameters.integrator))
-    {
-        auto& v = r.state.v.values();
-        std::fill(v.begin(), v.end(), typename N::Real{});
-        r.constraint_result = constrain_positions(queue_, r.constraints, r.assigned_constraints, r.state);
-    }
-    else
-    {
-        if (setup_.parameters.generate_velocities)
-        {
-            const VelocityGeneration generation{setup_.parameters.generation_temperature,
-                                                static_cast<std::uint64_t>(setup_.parameters.generation_seed),
-                                                std::accumulate(r.degrees_of_freedom.begin(), r.degrees_of_freedom.end(), 0.0)};
-            generate_velocities(queue_, generation, r.constraints, r.assigned_constraints, r.state, r.mobility);
-        }
-        stop_frozen(queue_, r.mobility, r.state); // another run's velocities of frozen atoms may not be zero
-        if (!setup_.parameters.continuation)
-        {
-            const auto start_of = is_velocity_verlet(setup_.parameters.integrator) ? StartOf::FullStep : StartOf::HalfStep;
-            r.constraint_result =
-                constrain_start(queue_, r.constraints, r.assigned_constraints, r.state, setup_.parameters.dt, start_of);
-            if (const ComMode mode = setup_.parameters.com_mode; mode != ComMode::None)
-            {
-                const auto sums = sum_com_motion(queue_, r.com.groups, r.state, mode);
-                remove_com_motion(queue_, r.com.groups, finish_com_motion(sums, r.com.frozen, mode), r.state, r.mobility);
-            }
-        }
-    }
-    stop_if_constraints_failed(r);
-    r.sites.construct(queue_, r.assigned_sites, r.state);
-    const auto& v = r.state.v.values();
-    if (setup_.parameters.generate_velocities && !std::all_of(v.begin(), v.end(), [](auto x) { return std::isfinite(x); }))
-    {
-        throw InputError(
-            "E312", {},
-            fmt::format("gen-temp = {} K makes velocities that constraints cannot follow over a step of {} ps. Use a "
-                        "lower temperature or a shorter step.",
-                        setup_.parameters.generation_temperature, setup_.parameters.dt));
-    }
-    r.coupling.half_step = joined(compute_kinetic(queue_, r.state, r.motion_groups()), r.temperature_groups());
 }
 
 template <class N>
@@ -248,7 +108,7 @@ void RankRun<N>::watch_lists(RunSpan& run, Observer& observer)
     HottestGroup hottest;
     for (int g = 0; g < r.temperature_groups(); ++g)
     {
-        hottest.add(r.coupling.half_step.energy(g), r.degrees_of_freedom[static_cast<std::size_t>(g)]);
+        hottest.add(r.coupling.half_step.energy(g), r.tables.degrees_of_freedom[static_cast<std::size_t>(g)]);
     }
     const bool anew = ListWatch::is_time_to_look(r.step - setup_.first_step, r.list_plan.interval);
     ListConditions now = anew ? conditions_anew(hottest.sure()) : ListWatch::risen(r.list_conditions, hottest.sure());
@@ -361,8 +221,8 @@ std::string RankRun<N>::take_step_of_point(Output&& output)
     {
         // The forces of a bad start are computed already, and the user needs them to
         // see what is wrong. The constraint forces are computed before any atom moves.
-        rank_.constraint_result = forces_at_rest(queue_, rank_.constraints, rank_.assigned_constraints, rank_.state,
-                                                 ConstraintMasses::Physical, rank_.mobility)
+        rank_.constraint_result = forces_at_rest(queue_, rank_.tables.constraints, rank_.assigned_constraints, rank_.state,
+                                                 ConstraintMasses::Physical, rank_.tables.mobility)
                                       .of_constraints;
         observe(rank_, rank_.coupling.half_step);
         balance_energy(rank_, given_energy(rank_));

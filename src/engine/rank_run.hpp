@@ -6,6 +6,7 @@
 #include "domain/load_balance.hpp"
 #include "engine/conserved_energy.hpp"
 #include "engine/list_watch.hpp"
+#include "engine/prepared_run.hpp"
 #include "engine/rank.hpp"
 #include "engine/run_loop.hpp"
 #include "engine/simulation.hpp"
@@ -18,35 +19,12 @@
 
 namespace parhelion {
 
-// Data that all ranks of a run have in common. They are constant once the ranks run.
-struct RunSetup
-{
-    const System& system;
-    RunParameters parameters;       // parameters of the .mdp, with intervals and seeds filled in
-    std::int64_t first_step = 0;    // first step of the run, maybe begun by an earlier simulation
-    ListConditions list_conditions; // conditions for pair lists at the start
-    ListPlan list_plan;             // plan of pair lists for list_conditions
-    CellGrid grid;                  // equal cells
-    Balancing balancing = Balancing::Off;
-    std::array<double, 3> thinnest{}; // thinnest_cells()
-    UpdateGroups update_groups;
-    HaloMethod halo_method = HaloMethod::Direct;
-    MeshSetup mesh = {};
-    int threads = 1;         // of each rank
-    int stream_interval = 0; // Schedule::set_stream_interval()
-};
-
 template <class N>
 class RankRun
 {
 public:
-    RankRun(const RunSetup& setup, Communicator&& comm);
-
-    // Sets up the whole system in one rank: generates velocities if asked for and satisfies constraints,
-    // unless the run continues from `saved`. Call it on a lone rank, or on the argument of share_of().
-    void prepare(const SavedState* saved);
-    // Takes this rank's part of the system that `whole`, a lone rank, has prepared.
-    void share_of(const RankRun& whole);
+    // Takes this rank's part of the start. The references must outlive this object, except for the start.
+    RankRun(const PreparedRun<N>& run, const RankDivision& division, Communicator&& comm);
 
     // All of the following functions are collective.
     RunSummary integrate(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop);
@@ -71,8 +49,6 @@ public:
     CpuQueue& queue() { return queue_; }
 
 private:
-    Rank<N> make_rank();
-    void start();
     // The requests that rank 0 has received and sent to all ranks.
     struct Orders
     {

@@ -34,7 +34,7 @@ ClusterArray<double> RankRun<N>::evaluate_static()
     if (!add_external_forces(r)) { return {}; }
     spread_site_forces(r, Compute::ForcesEnergiesVirial);
     ForcesAtRest<N> at_rest =
-        forces_at_rest(queue_, r.constraints, r.assigned_constraints, r.state, ConstraintMasses::Equal, r.mobility);
+        forces_at_rest(queue_, r.tables.constraints, r.assigned_constraints, r.state, ConstraintMasses::Equal, r.tables.mobility);
     r.constraint_result = at_rest.of_constraints;
     observe(r, r.coupling.half_step);
     balance_energy(r, given_energy(r));
@@ -60,7 +60,7 @@ public:
     std::optional<SurfacePoint> evaluate() override
     {
         if (!constraints_hold_) { return SurfacePoint{.potential = std::numeric_limits<double>::infinity()}; }
-        r_.sites.construct(queue_, r_.assigned_sites, r_.state);
+        r_.tables.sites.construct(queue_, r_.assigned_sites, r_.state);
         if (is_first_ || has_moved_beyond_buffer(r_))
         {
             run_.list_pairs();
@@ -75,13 +75,13 @@ public:
     void accept() override { points_.accept(queue_, r_.state); }
     void move(double factor) override
     {
-        constraints_hold_ = points_.move(queue_, r_.constraints, r_.assigned_constraints, factor, r_.state);
+        constraints_hold_ = points_.move(queue_, r_.tables.constraints, r_.assigned_constraints, factor, r_.state);
     }
     void return_to_base() override
     {
         constraints_hold_ = true;
         points_.return_to_base(queue_, r_.state);
-        r_.sites.construct(queue_, r_.assigned_sites, r_.state);
+        r_.tables.sites.construct(queue_, r_.assigned_sites, r_.state);
     }
     void combine(int into, const Term& a, const Term& b) override { points_.combine(queue_, into, a, b); }
     double product(int a, int b) override { return points_.product(queue_, a, b); }

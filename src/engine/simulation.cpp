@@ -53,9 +53,12 @@ std::unique_ptr<Simulation::Implementation> make_engine(System&& system, RunPara
         using N = decltype(policy);
         if (device.on_gpu)
         {
-            return std::make_unique<GpuEngineOrNone<N>>(std::move(system), std::move(parameters), options, saved);
+            return std::make_unique<GpuEngineOrNone<N>>(
+                prepare_run<N>(std::move(system), std::move(parameters), on_one_rank(options), saved), options);
         }
-        auto engine = std::make_unique<Engine<N>>(std::move(system), std::move(parameters), options, saved);
+        const auto run = prepare_run<N>(std::move(system), std::move(parameters), options, saved);
+        auto engine = std::make_unique<Engine<N>>(run, options);
+        run->start = {}; // the ranks have it
         engine->remark_on_gpus(device.remark);
         return engine;
     };

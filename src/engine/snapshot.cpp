@@ -61,34 +61,34 @@ SavedState to_saved_state(const Snapshot<N>& snapshot, const std::vector<AtomDat
 }
 
 template <class N>
-void put_back(const SavedState& saved, Rank<N>& r)
+void put_back(const SavedState& saved, CpuQueue& queue, Snapshot<N>& snapshot)
 {
-    into_slots(r.queue, saved.x, r.state.slot_of_global, r.state.x);
-    into_slots(r.queue, saved.v, r.state.slot_of_global, r.state.v);
-    r.state.box.set_edges(saved.box);
-    r.step = saved.step;
-    read_coupling(saved, r.coupling);
-    read_conditions(saved, r.list_conditions);
+    into_slots(queue, saved.x, snapshot.state.slot_of_global, snapshot.state.x);
+    into_slots(queue, saved.v, snapshot.state.slot_of_global, snapshot.state.v);
+    snapshot.state.box.set_edges(saved.box);
+    snapshot.step = saved.step;
+    read_coupling(saved, snapshot.coupling);
+    read_conditions(saved, snapshot.list_conditions);
 }
 
 template <class N>
-void start_from(const SavedState& saved, Rank<N>& r)
+void start_from(const SavedState& saved, CpuQueue& queue, Snapshot<N>& snapshot)
 {
     PARHELION_EXPECTS(saved.of_another_run);
     if (std::holds_alternative<std::vector<Vec3<typename N::Fixed>>>(saved.x))
     {
-        into_slots(r.queue, saved.x, r.state.slot_of_global, r.state.x);
-        into_slots(r.queue, saved.v, r.state.slot_of_global, r.state.v);
+        into_slots(queue, saved.x, snapshot.state.slot_of_global, snapshot.state.x);
+        into_slots(queue, saved.v, snapshot.state.slot_of_global, snapshot.state.v);
     }
-    read_coupling(saved, r.coupling);
+    read_coupling(saved, snapshot.coupling);
 }
 
 #define PARHELION_INSTANTIATE(N)                                                                                                 \
     template void take_snapshot<N>(const Rank<N>&, Snapshot<N>&);                                                                \
     template void put_back<N>(Snapshot<N>&&, Rank<N>&);                                                                          \
     template SavedState to_saved_state<N>(const Snapshot<N>&, const std::vector<AtomData<N>>&, std::int64_t);                    \
-    template void put_back<N>(const SavedState&, Rank<N>&);                                                                      \
-    template void start_from<N>(const SavedState&, Rank<N>&);
+    template void put_back<N>(const SavedState&, CpuQueue&, Snapshot<N>&);                                                       \
+    template void start_from<N>(const SavedState&, CpuQueue&, Snapshot<N>&);
 PARHELION_FOR_EACH_NUMERICS(PARHELION_INSTANTIATE)
 
 } // namespace parhelion

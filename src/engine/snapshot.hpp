@@ -29,13 +29,13 @@ void put_back(Snapshot<N>&& snapshot, Rank<N>& r);
 // Returns the snapshot as plain data. parts: positions and velocities of all ranks at the snapshot.
 template <class N>
 SavedState to_saved_state(const Snapshot<N>& snapshot, const std::vector<AtomData<N>>& parts, std::int64_t seed);
-// Restores `saved` into a rank that holds all atoms of the same system. Throws InputError if the state is of another
+// Restores `saved` into a snapshot that has all atoms of the same system. Throws InputError if the state is of another
 // size or precision, or is incomplete.
 template <class N>
-void put_back(const SavedState& saved, Rank<N>& r);
-// Does the same for a new run that starts from the state of another run, but does not restore that run's step. If the
-// state is of another precision, positions and velocities stay as they are in the rank: those of the system, rounded.
+void put_back(const SavedState& saved, CpuQueue& queue, Snapshot<N>& snapshot);
+// Does the same for a new run that starts from the state of another run, but does not restore that run's step and box. If the
+// state is of another precision, positions and velocities stay as they are in the snapshot: those of the system, rounded.
 template <class N>
-void start_from(const SavedState& saved, Rank<N>& r);
+void start_from(const SavedState& saved, CpuQueue& queue, Snapshot<N>& snapshot);
 
 } // namespace parhelion

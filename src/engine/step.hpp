@@ -50,7 +50,7 @@ ConstraintResult<N> constrain_on_trial(Rank<N>& r, const KickCoefficients& coeff
     const auto v = r.state.v;
     kick(r.queue, coefficients, r.state);
     const ConstraintResult<N> result =
-        r.constraints.apply(r.queue, r.assigned_constraints, r.state, r.parameters.dt, Virial::Compute);
+        r.tables.constraints.apply(r.queue, r.assigned_constraints, r.state, r.parameters.dt, Virial::Compute);
     r.state.v = v;
     return result;
 }
@@ -85,7 +85,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     } // T: thermostat
     if (flags.couple_pressure) { advance_box_velocity(r.pressure_coupling, r.state.box.edges(), coupled.barostat, coupling); }
 
-    const KickCoefficients coefficients = kick_coefficients(dt, r.temperature_groups(), coupling, r.mobility);
+    const KickCoefficients coefficients = kick_coefficients(dt, r.temperature_groups(), coupling, r.tables.mobility);
     if (coupling.shear != Vec3<double>{}) { shear_velocities(r.queue, coefficients, dt, coupling.shear, r.state); }
     ConstraintResult<N> of_plain_forces;
     const bool has_rest = flags.mesh.rest != 0;
@@ -96,8 +96,9 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
         spread_site_forces(r, Compute::Forces);
     }
     kick(r.queue, coefficients, r.state); // U: kick
-    r.constraint_result = r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt,
-                                              flags.observe && !has_rest ? Virial::Compute : Virial::Skip); // C: constraints
+    r.constraint_result =
+        r.tables.constraints.apply(r.queue, r.assigned_constraints, r.state, dt,
+                                   flags.observe && !has_rest ? Virial::Compute : Virial::Skip); // C: constraints
     if (has_rest)
     {
         r.constraint_result.virial_sum = of_plain_forces.virial_sum;
@@ -107,7 +108,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     if (stochastic)
     {
         friction_and_noise(r.queue, r.stochastic, r.step, r.state, r.velocities_before_noise);
-        const ConstraintResult<N> second = r.constraints.apply(r.queue, r.assigned_constraints, r.state, dt, Virial::Skip);
+        const ConstraintResult<N> second = r.tables.constraints.apply(r.queue, r.assigned_constraints, r.state, dt, Virial::Skip);
         const double largest_deviation = std::max(r.constraint_result.largest_deviation, second.largest_deviation);
         if (second.failures > r.constraint_result.failures) { r.constraint_result = second; }
         r.constraint_result.largest_deviation = largest_deviation;
@@ -122,12 +123,13 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     if (flags.remove_com)
     {
         const ComMode mode = r.parameters.com_mode;
-        const std::vector<ComMotion> motions =
-            finish_com_motion(over_ranks(r, sum_com_motion(r.queue, r.com.groups, r.state, mode)), r.com.frozen, mode);
-        remove_com_motion(r.queue, r.com.groups, motions, r.state, r.mobility);
+        const std::vector<ComMotion> motions = finish_com_motion(
+            over_ranks(r, sum_com_motion(r.queue, r.tables.com.groups, r.state, mode)), r.tables.com.frozen, mode);
+        remove_com_motion(r.queue, r.tables.com.groups, motions, r.state, r.tables.mobility);
         if (mode == ComMode::LinearWithDisplacement)
         {
-            remove_com_displacement(r.queue, r.com.groups, motions, r.parameters.com_interval * dt, r.state, r.mobility);
+            remove_com_displacement(r.queue, r.tables.com.groups, motions, r.parameters.com_interval * dt, r.state,
+                                    r.tables.mobility);
         }
         coupled.bath_heat -= kinetic_energy(motions);
     }
@@ -138,7 +140,7 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
     {
         const Mat3<double>&virial = r.observables.virial, &pressure = r.observables.pressure_tensor;
         const PressureObservables now{diagonal(virial), diagonal(pressure), off_diagonal(virial), off_diagonal(pressure)};
-        scale_box(r.queue, r.pressure_coupling, r.step, now, coupled.barostat, coupled.half_step, r.state, r.mobility);
+        scale_box(r.queue, r.pressure_coupling, r.step, now, coupled.barostat, coupled.half_step, r.state, r.tables.mobility);
         if (r.pressure_coupling.shears()) { flip_if_leaning(r); }
         stop_if_box_too_small(r.step, r.state.box.edges().largest_cutoff(), r.list_plan.cutoff);
         // A sudden scaling stretches bonds, so they are constrained again here. If this were left to the next
@@ -146,11 +148,11 @@ void step(Rank<N>& r, const StepFlags& flags, Output&& output, Guard&& guard)
         // and the conserved energy would drift. The box of Parrinello-Rahman moves as smoothly as the atoms.
         if (r.parameters.barostat != Barostat::ParrinelloRahman)
         {
-            r.constraint_result = constrain_positions(r.queue, r.constraints, r.assigned_constraints, r.state);
+            r.constraint_result = constrain_positions(r.queue, r.tables.constraints, r.assigned_constraints, r.state);
             stop_if_constraints_failed(r);
         }
     }
-    r.sites.construct(r.queue, r.assigned_sites, r.state);
+    r.tables.sites.construct(r.queue, r.assigned_sites, r.state);
     if (flags.observe) { balance_energy(r, at_full_step ? full.given : given_energy(r)); }
     ++r.step;
 }

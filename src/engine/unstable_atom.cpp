@@ -62,7 +62,7 @@ LargestTerm find_largest_term(Rank<N>& r, std::int32_t slot)
     {
         const auto kind = static_cast<InteractionKind>(k);
         clear_forces(r.queue, r.buffers, r.state.slots());
-        compute_bonded(r.queue, r.bonded, of_kind(r.assigned_terms, kind), r.state, r.buffers, Compute::Forces);
+        compute_bonded(r.queue, r.tables.bonded, of_kind(r.assigned_terms, kind), r.state, r.buffers, Compute::Forces);
         consider_buffers(kind);
     }
     const auto consider_restraints = [&](InteractionKind kind, const PositionRestraints& of_kind) {
@@ -70,8 +70,8 @@ LargestTerm find_largest_term(Rank<N>& r, std::int32_t slot)
         compute_position_restraints(r.queue, of_kind, r.state, r.buffers, Compute::Forces);
         consider_buffers(kind);
     };
-    consider_restraints(InteractionKind::PositionRestraint, {r.restraints.list, {}});
-    consider_restraints(InteractionKind::FlatBottomRestraint, {{}, r.restraints.flat_bottomed});
+    consider_restraints(InteractionKind::PositionRestraint, {r.tables.restraints.list, {}});
+    consider_restraints(InteractionKind::FlatBottomRestraint, {{}, r.tables.restraints.flat_bottomed});
     if (r.comm.ranks() == 1) // with several ranks the mesh would need all of them; its potential is smooth and never the cause
     {
         clear_forces(r.queue, r.buffers, r.state.slots());
@@ -145,7 +145,7 @@ double temperature_of_start(const Rank<N>& r)
     {
         kinetic += 0.5 * r.topology.atom(static_cast<std::int64_t>(i)).mass * norm2(r.start_velocities[i]);
     }
-    for (const double of_group : r.degrees_of_freedom) { degrees_of_freedom += of_group; }
+    for (const double of_group : r.tables.degrees_of_freedom) { degrees_of_freedom += of_group; }
     return temperature(kinetic, degrees_of_freedom);
 }
 

@@ -2,8 +2,8 @@
 // A run on GPUs whose ranks lose messages, or one of whose GPUs or proxies is stuck, ends soon, with one error that says which
 // wait timed out; if a proxy fails, with its sentence.
 #include "base/error.hpp"
-#include "engine/engine.hpp"
 #include "engine/gpu/ranks.hpp"
+#include "engine/prepared_run.hpp"
 #include "pairs/buffer.hpp"
 #include "run_helpers.hpp"
 #include "support/gpu_test.hpp"
@@ -85,9 +85,8 @@ protected:
         RunParameters& p = data.parameters;
         p.coulomb_cutoff = p.lj_cutoff = 0.5, p.list_cutoff = 0.6;
         p.buffer_tolerance = -1, p.list_interval = 10;
-        start_ =
-            std::make_unique<Engine<Mixed>>(std::move(data.system), std::move(data.parameters), SimulationOptions{}, nullptr);
-        list_plan_ = plan_pair_list(start_->setup().system, start_->setup().parameters, gpu_list_costs(3000, true));
+        run_ = prepare_run<Mixed>(std::move(data.system), std::move(data.parameters), SimulationOptions{}, nullptr);
+        list_plan_ = plan_pair_list(run_->setup.system, run_->setup.parameters, gpu_list_costs(3000, true));
     }
 
     // How a run of three list intervals ends; in the middle of the second `event` happens.
@@ -104,7 +103,7 @@ protected:
         try
         {
             GpuProcesses alone(options);
-            GpuRanks<Mixed> ranks(start_->lone_run().rank(), start_->setup(), list_plan_, options, 1, alone, world);
+            GpuRanks<Mixed> ranks(*run_, list_plan_, options, 1, alone, world);
             ranks.deal_out();
             for (int k = 0; k < 3; ++k)
             {
@@ -124,7 +123,7 @@ protected:
     std::chrono::nanoseconds time() const { return std::chrono::steady_clock::now() - begin_; }
 
     Where where_{};
-    std::unique_ptr<Engine<Mixed>> start_;
+    std::shared_ptr<PreparedRun<Mixed>> run_;
     ListPlan list_plan_;
     std::chrono::steady_clock::time_point begin_;
 };

@@ -25,20 +25,10 @@ std::vector<std::string> errors_with_lost(std::int64_t put, HaloMethod halo)
     Refdata data = load_nve("spce");
     data.parameters.list_interval = 5;
     data.parameters.random_seed = 1;
-    const RunSetup setup{.system = data.system,
-                         .parameters = data.parameters,
-                         .first_step = 0,
-                         .list_conditions = start_conditions(data.system, data.parameters),
-                         .list_plan = plan_pair_list(data.system, data.parameters),
-                         .grid = {{2, 2, 1}},
-                         .update_groups = make_update_groups(data.system.topology),
-                         .halo_method = halo,
-                         .threads = 1};
-    RunSetup whole = setup;
-    whole.grid = {};
-    World alone(thread_network(1));
-    RankRun<N> lone(whole, alone.communicator(0));
-    lone.prepare(nullptr);
+    SimulationOptions one_thread;
+    one_thread.threads = 1;
+    const auto prepared = prepare_run<N>(std::move(data.system), std::move(data.parameters), one_thread, nullptr);
+    const RankDivision division{.grid = {{2, 2, 1}}, .halo_method = halo};
 
     WorldOptions options;
     options.tag_name = "step";
@@ -51,10 +41,9 @@ std::vector<std::string> errors_with_lost(std::int64_t put, HaloMethod halo)
     for (int rank = 0; rank < 4; ++rank)
     {
         threads.emplace_back([&, rank] {
-            RankRun<N> run(setup, world.communicator(rank));
+            RankRun<N> run(*prepared, division, world.communicator(rank));
             try
             {
-                run.share_of(lone);
                 Observer silent;
                 run.integrate(1000, silent, never);
             }

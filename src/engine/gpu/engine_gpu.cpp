@@ -23,21 +23,6 @@ namespace parhelion {
 
 namespace {
 
-// Returns the options of the CPU engine that prepares the run: one rank and no halo, because GPU halo methods do not run there.
-SimulationOptions lone(SimulationOptions options)
-{
-    options.ranks = 1;
-    options.pme = MeshMethod::Auto;
-    options.mesh_ranks = 0;
-    options.grid = {};
-    options.processes = 1;
-    options.network = SimulationOptions{}.network;
-    options.halo.reset();
-    options.trace = false;
-    if (options.threads == 0) { options.threads = std::max(1, available_cores() / options.processes_of_host - options.proxies); }
-    return options;
-}
-
 // Returns true if a run gets one GPU unless it asks for more. The choice of GPUs has times only for steps without a
 // repartition, --pme auto, and a mesh that acts in every step. Other runs were not measured on several GPUs.
 bool gets_one_gpu(const SimulationOptions& options, const RunParameters& parameters)
@@ -90,14 +75,15 @@ ListWatch make_list_watch(const RunSetup& setup, const ListCosts& costs)
 } // namespace
 
 template <class N>
-GpuEngine<N>::GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved)
-    : host_(std::move(system), std::move(parameters), lone(options), saved), setup_(host_.setup()), keeps_trace_(options.trace),
+GpuEngine<N>::GpuEngine(std::shared_ptr<PreparedRun<N>> run, const SimulationOptions& options)
+    : run_(std::move(run)), setup_(run_->setup), on_host_(on_one_rank(options)),
+      cores_(std::in_place, setup_.threads * options.processes_of_host, options.process_of_host, options.processes_of_host),
+      queue_(setup_.threads), keeps_trace_(options.trace),
       list_watch_(make_list_watch<N>(setup_, list_costs(setup_, for_mesh(options, setup_.parameters)))),
-      list_conditions_(host_.lone_run().rank().list_conditions), list_plan_(list_watch_.plan(list_conditions_)),
-      processes_(options), ranks_(host_.lone_run().rank(), setup_, list_plan_, for_mesh(options, setup_.parameters),
-                                  GpuSegments<N>::most_records(list_plan_.interval), processes_),
-      segments_(ranks_, setup_, list_plan_.interval, keeps_trace_, host_.lone_run().rank().step),
-      output_(setup_, ranks_, host_.lone_run().queue())
+      list_conditions_(run_->start.list_conditions), list_plan_(list_watch_.plan(list_conditions_)), processes_(options),
+      ranks_(*run_, list_plan_, for_mesh(options, setup_.parameters), GpuSegments<N>::most_records(list_plan_.interval),
+             processes_),
+      segments_(ranks_, setup_, list_plan_.interval, keeps_trace_, run_->start.step), output_(setup_, ranks_, queue_)
 {
     if (is_minimisation(setup_.parameters.integrator))
     {
@@ -113,8 +99,8 @@ void GpuEngine<N>::start(HostWatch* watch)
     output_.set_watch(watch);
     if (watch != nullptr || ranks_.layout().has_nodes())
     {
-        host_.share_cores_again(); // the watch and proxies start once the number of ranks is known
-        plan_.helpers = host_.plan().helpers;
+        cores_->share_again(); // the watch and proxies start once the number of ranks is known
+        plan_.helpers = cores_->places();
     }
     plan_.links = ranks_.test_links();
     ranks_.deal_out();
@@ -127,7 +113,8 @@ template <class N>
 void GpuEngine<N>::make_plan(const SimulationOptions& options)
 {
     const RunParameters& p = setup_.parameters;
-    plan_ = host_.plan();
+    plan_ = run_->plan;
+    plan_.helpers = cores_->places();
     plan_.ranks = ranks_.layout().ranks();
     if (options.balancing == Balancing::On && plan_.ranks > 1)
     {
@@ -170,7 +157,7 @@ bool GpuEngine<N>::complete_oldest(Observer& observer)
     // Checks the cut-off of the CPU's list. If pairs take their nearest image, the cut-off may exceed half the box.
     const Box<double>& box = completed.scalars.box;
     stop_if_box_too_small(segment.end(), ranks_.layout().looks_for_images() ? box.largest_cutoff() : 0.5 * box.least_height(),
-                          host_.lone_run().rank().list_plan.cutoff);
+                          setup_.list_plan.cutoff);
     if (segment.ends_interval) { output_.tell_progress(segment.end(), observer); }
     return true;
 }
@@ -179,14 +166,14 @@ template <class N>
 bool GpuEngine<N>::complete(Observer& observer)
 {
     while (!segments_.is_empty()) { complete_oldest(observer); }
-    return runs_on_ == RunsOn::Gpus;
+    return is_on_gpus();
 }
 
 template <class N>
 bool GpuEngine<N>::make_way(Observer& observer)
 {
     while (segments_.is_full()) { complete_oldest(observer); }
-    return runs_on_ == RunsOn::Gpus;
+    return is_on_gpus();
 }
 
 template <class N>
@@ -213,13 +200,13 @@ SinglePoint GpuEngine<N>::evaluate()
     try
     {
         output_.begin_single_point();
-        if (surface_ && runs_on_ == RunsOn::Gpus)
+        if (surface_ && is_on_gpus())
         {
             std::optional<SinglePoint> at_rest = evaluate_at_rest();
             if (at_rest) { listener.point = *std::move(at_rest); }
         }
-        else if (runs_on_ == RunsOn::Gpus) { observe_here(flags, listener); }
-        if (runs_on_ == RunsOn::Gpus)
+        else if (is_on_gpus()) { observe_here(flags, listener); }
+        if (is_on_gpus())
         {
             const WatchPause pause(watch_);
             listener.point.remark = range_remark<N>(listener.point.forces, listener.point.observables.forces);
@@ -232,7 +219,7 @@ SinglePoint GpuEngine<N>::evaluate()
         go_on_on_cpu(trouble);
     }
     const WatchPause pause(watch_);
-    SinglePoint point = host_.evaluate();
+    SinglePoint point = on_cpu_->evaluate();
     if (point.trouble.empty()) { point.trouble = trouble; }
     return point;
 }
@@ -241,8 +228,8 @@ template <class N>
 RunSummary GpuEngine<N>::run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop)
 {
     steps = steps_to_take(steps, setup_.parameters);
-    const bool begins_on_gpus = runs_on_ == RunsOn::Gpus;
-    const std::int64_t first = begins_on_gpus ? segments_.step() : host_.lone_run().rank().step;
+    const bool begins_on_gpus = is_on_gpus();
+    const std::int64_t first = begins_on_gpus ? segments_.step() : on_cpu_->next_step();
     const Stopwatch whole;
     std::optional<RunSummary> on_gpus;
     if (begins_on_gpus)
@@ -260,11 +247,10 @@ template <class N>
 RunSummary GpuEngine<N>::run_on_cpu(std::int64_t first, std::int64_t last, Observer& observer, const std::atomic<bool>& stop)
 {
     const WatchPause pause(watch_);
-    const Rank<N>& r = host_.lone_run().rank();
-    const std::int64_t before = r.step - first;
-    observer.message(fmt::format("note: step {}: {} The CPU goes on from here.", r.step, why_on_cpu_));
-    RunSummary summary = host_.run(last - r.step, observer, stop);
-    summary.steps += before;
+    const std::int64_t here = on_cpu_->next_step();
+    observer.message(fmt::format("note: step {}: {} The CPU goes on from here.", here, why_on_cpu_));
+    RunSummary summary = on_cpu_->run(last - here, observer, stop);
+    summary.steps += here - first;
     return summary;
 }
 
@@ -406,23 +392,23 @@ template <class N>
 Frame GpuEngine<N>::frame()
 {
     if (last_) { return *last_; }
-    if (runs_on_ == RunsOn::Gpus) { return read_frame(segments_.keep_now()); }
+    if (is_on_gpus()) { return read_frame(segments_.keep_now()); }
     const WatchPause pause(watch_);
-    return host_.frame();
+    return on_cpu_->frame();
 }
 
 template <class N>
 Frame GpuEngine<N>::last_good_frame()
 {
-    if (runs_on_ == RunsOn::Gpus) { return read_frame(kept_state()); }
+    if (is_on_gpus()) { return read_frame(kept_state()); }
     const WatchPause pause(watch_);
-    return host_.last_good_frame();
+    return on_cpu_->last_good_frame();
 }
 
 template <class N>
 SavedState GpuEngine<N>::saved_state()
 {
-    if (runs_on_ == RunsOn::Gpus)
+    if (is_on_gpus())
     {
         ranks_.synchronize();
         SavedState saved = to_saved_state(ranks_.queue(), kept_state(), setup_.parameters.random_seed);
@@ -430,7 +416,7 @@ SavedState GpuEngine<N>::saved_state()
         return saved;
     }
     const WatchPause pause(watch_);
-    return host_.saved_state();
+    return on_cpu_->saved_state();
 }
 
 template <class N>

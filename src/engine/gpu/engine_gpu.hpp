@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulation on GPUs in one numeric policy. It has the interface and the semantics of Engine, but queues its work.
 //
-// The idea: a CPU engine of one rank plans the run and prepares the initial state, which is uploaded. Then the host
-// works in segments. A segment has as many list intervals as take some milliseconds. The host replays a captured graph
-// for each interval and sleeps until the previous segment is done. Then it passes on the output of the previous segment:
-// records of observed steps, and a frame. Two segments are in flight at any time, so the GPU never waits for the host.
+// The idea: the start of the run (engine/prepared_run.hpp) is uploaded. Then the host works in segments. A segment has as many
+// list intervals as take some milliseconds. The host replays a captured graph for each interval and sleeps until the previous
+// segment is done. Then it passes on the output of the previous segment: records of observed steps, and a frame. Two segments are
+// in flight at any time, so the GPU never waits for the host.
 //
 // A segment that ends with a flag raised has failed, and its output is dropped. The state at its beginning is restored, and it
 // is repeated interval by interval. If a list was too small, the interval that fails again is repeated with more capacity. If a
@@ -20,11 +20,13 @@
 // Cost of device memory: about 250 bytes an atom, and the pair list.
 #pragma once
 
+#include "device/helper_threads.hpp"
 #include "engine/engine.hpp"
 #include "engine/gpu/output.hpp"
 #include "engine/gpu/ranks.hpp"
 #include "engine/gpu/segments.hpp"
 #include "engine/gpu/surface_gpu.hpp"
+#include "engine/prepared_run.hpp"
 #include "engine/remedy.hpp"
 #include "engine/run_loop.hpp"
 
@@ -38,12 +40,12 @@ class GpuEngine final : public Simulation::Implementation
 {
 public:
     // Throws DeviceError if no GPU is available.
-    GpuEngine(System&& system, RunParameters&& parameters, const SimulationOptions& options, const SavedState* saved);
+    GpuEngine(std::shared_ptr<PreparedRun<N>> run, const SimulationOptions& options);
 
     void start(HostWatch* watch) override;
-    const PlanSummary& plan() const override { return runs_on_ == RunsOn::Gpus ? plan_ : host_.plan(); }
+    const PlanSummary& plan() const override { return is_on_gpus() ? plan_ : on_cpu_->plan(); }
     SinglePoint evaluate() override;
-    void set_output(const OutputIntervals& intervals) override { host_.set_output(intervals); } // host_ owns setup_
+    void set_output(const OutputIntervals& intervals) override { parhelion::set_output(intervals, setup_.parameters); }
     RunSummary run(std::int64_t steps, Observer& observer, const std::atomic<bool>& stop) override;
     Frame frame() override;
     Frame last_good_frame() override;
@@ -59,13 +61,8 @@ public:
     bool finish(const RunSpan& run, RunSummary& summary, Observer& observer);
 
 private:
-    enum class RunsOn : std::uint8_t
-    {
-        Gpus,
-        Cpu // the CPU runs the rest of the run
-    };
-
     void make_plan(const SimulationOptions& options);
+    bool is_on_gpus() const { return on_cpu_ == nullptr; }
     // Called when a list begins. Plans lists again if atoms have become faster or more crowded. False: the run left the GPUs.
     bool watch_lists(RunSpan& run, Observer& observer);
     bool conditions_anew(ListConditions& conditions, Observer& observer);
@@ -90,8 +87,8 @@ private:
     [[noreturn]] void refuse_grid();
     [[noreturn]] void refuse_mesh();
     void tell_of_halved_intervals(Observer& observer) const;
-    // Gives the CPU engine the state at the last repartition.
-    void hand_to_cpu();
+    // Returns an engine of the CPU with the state at the last repartition. Drops the segments in flight.
+    std::unique_ptr<Engine<N>> make_cpu_engine();
     void go_on_on_cpu(const std::string& why); // why: a sentence
 
     // The following functions serve minimisations. They return nothing if the CPU has to go on.
@@ -105,8 +102,11 @@ private:
     T of_first(T value);
 
     HostWatch* watch_ = nullptr; // null: there is no watch
-    Engine<N> host_;             // prepares the run, explains blow-ups, and takes over a run
-    const RunSetup& setup_;
+    const std::shared_ptr<PreparedRun<N>> run_;
+    RunSetup& setup_;                      // of run_
+    const SimulationOptions on_host_;      // on_one_rank()
+    std::optional<CoresForHelpers> cores_; // set before the threads of queue_ start; empty once an engine of the CPU divides them
+    CpuQueue queue_;                       // makes frames
     const bool keeps_trace_;
     const ListWatch list_watch_;
     ListConditions list_conditions_; // conditions for which the lists in use are planned
@@ -121,7 +121,7 @@ private:
     HostSnapshot<N> read_;
     std::optional<Frame> last_; // last frame of a run spread over processes, kept since processes separate at the end
 
-    RunsOn runs_on_ = RunsOn::Gpus;
+    std::unique_ptr<Engine<N>> on_cpu_; // takes the rest of the run; null: the run is on GPUs
     std::string why_on_cpu_;
     int attempts_ = 0;                  // consecutive attempts to increase capacity
     double sure_temperature_ = 0;       // DeviceScalars::sure_temperature at the end of the last completed segment

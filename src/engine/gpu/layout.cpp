@@ -95,24 +95,25 @@ Topology with_constraint_masses(Topology topology, const RunParameters& paramete
 
 StepSize step_size(const RunSetup& setup, const SimulationOptions& options, double cutoff, double overhang)
 {
-    const MeshParameters& mesh = setup.mesh.parameters;
+    const MeshParameters& mesh = setup.mesh;
     return {.atoms = setup.system.topology.atom_count(),
             .mesh_points = mesh.all_points(),
             .mesh_prefers_slabs = mesh.order > 0 && options.pme == MeshMethod::Auto &&
                                   slabs_can_share(mesh, mesh_cells(setup, {}, 0, cutoff, overhang)),
-            .has_lj_mesh = !setup.mesh.dispersion.empty()};
+            .has_lj_mesh = !setup.dispersion_meshes.empty()};
 }
 
 template <class N>
-GpuLayout<N>::GpuLayout(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
+GpuLayout<N>::GpuLayout(const PreparedRun<N>& run, const ListPlan& list_plan, const SimulationOptions& options,
                         std::size_t records, GpuProcesses& processes, const GpuWorldOptions& world)
-    : setup_(setup), list_plan_(list_plan), processes_(processes), box_(start.state.box.edges()), method_(options.halo_method()),
+    : run_(run), setup_(run.setup), list_plan_(list_plan), processes_(processes), box_(run.start.state.box.edges()),
+      method_(options.halo_method()),
       looks_for_images_(box_.is_low(1.1 * list_plan.cutoff)), // the factor is a margin for a box that shrinks
-      atoms_(start.state.slot_of_global.size()), mesh_ranks_(options.mesh_ranks)
+      atoms_(run.start.state.slot_of_global.size()), mesh_ranks_(options.mesh_ranks)
 {
-    const double overhang = longest_overhang(start.topology, setup.update_groups, distances_in(start.state));
+    const double overhang = longest_overhang(setup_.system.topology, setup_.update_groups, distances_in(run.start.state));
     const GpuChoice choice =
-        choose_gpus(options, find_gpus(), step_size(setup, options, list_plan.cutoff, overhang), box_,
+        choose_gpus(options, find_gpus(), step_size(setup_, options, list_plan.cutoff, overhang), box_,
                     gpu_grid_criteria(list_plan.cutoff, overhang, static_cast<std::int64_t>(atoms_), box_), time_links);
     grid_ = choice.grid, remark_ = choice.remark;
     for (int rank = 0; rank < grid_.ranks(); ++rank)
@@ -120,30 +121,30 @@ GpuLayout<N>::GpuLayout(Rank<N>& start, const RunSetup& setup, const ListPlan& l
         cells_.push_back(make_gpu_cell(grid_, rank, box_, list_plan.cutoff, overhang));
     }
     check_halo_fits<N>(grid_, mesh_ranks_, cells_[0], method_);
-    mesh_setup_ = make_mesh_setup(setup.mesh.parameters, options.pme,
-                                  mesh_cells(setup, grid_, mesh_ranks_, list_plan.cutoff, cells_[0].overhang.x));
-    mesh_setup_.dispersion = setup.mesh.dispersion;
+    mesh_setup_ =
+        make_mesh_setup(setup_.mesh, options.pme, mesh_cells(setup_, grid_, mesh_ranks_, list_plan.cutoff, cells_[0].overhang.x));
+    mesh_setup_.dispersion = setup_.dispersion_meshes;
     gpus_of_all_ = options.has_gpu_of_process() ? grid_.ranks() + mesh_ranks_ : choice.gpus();
-    make_ranks(start, choice, records);
+    make_ranks(choice, records);
     density_factor_ = grid_.ranks() == 1 ? 1 : first_density_factor;
     check_slots(most_slots(density_factor_), grid_.ranks());
     make_world(options, choice, world);
     reserve(density_factor_);
     make_sums();
-    make_exchange_buffers(start);
+    make_exchange_buffers();
     make_halos();
     make_mesh_memory();
     make_meshes();
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
-        r.coupling.state().upload(gpu.queue, start.coupling);
-        set_box_and_step(gpu.queue, box_, start.step, r.state);
+        r.coupling.state().upload(gpu.queue, run.start.coupling);
+        set_box_and_step(gpu.queue, box_, run.start.step, r.state);
     });
     processes_.meet(); // no rank signals before all ranks have set up their signals
 }
 
 // Spreads ranks over GPUs evenly, so that neighbouring ranks share a GPU, and makes the ranks of this process.
 template <class N>
-void GpuLayout<N>::make_ranks(Rank<N>& start, const GpuChoice& choice, std::size_t records)
+void GpuLayout<N>::make_ranks(const GpuChoice& choice, std::size_t records)
 {
     const int ranks = this->ranks();
     const RankRange here = processes_.here(ranks);
@@ -155,28 +156,26 @@ void GpuLayout<N>::make_ranks(Rank<N>& start, const GpuChoice& choice, std::size
         if (first >= end) { continue; }
         gpus_.push_back(std::make_unique<GpuWithRanks<N>>(choice.devices[static_cast<std::size_t>(t)], priority));
         all_.push_back(gpus_.back().get());
-        for (int rank = first; rank < end; ++rank)
-        {
-            gpus_.back()->ranks.push_back(make_rank(*gpus_.back(), rank, start, records));
-        }
+        for (int rank = first; rank < end; ++rank) { gpus_.back()->ranks.push_back(make_rank(*gpus_.back(), rank, records)); }
     }
 }
 
 template <class N>
-GpuRank<N> GpuLayout<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start, std::size_t records)
+GpuRank<N> GpuLayout<N>::make_rank(GpuWithRanks<N>& gpu, int rank, std::size_t records)
 {
     const RunParameters& p = setup_.parameters;
+    const Topology& topology = setup_.system.topology;
+    const RunTables& tables = run_.tables;
     const bool stochastic = p.integrator == Integrator::StochasticDynamics;
-    const UpdateBlocks blocks =
-        make_update_blocks(with_constraint_masses(start.topology, p), {p.lincs_order, p.lincs_iterations});
-    const CouplingPlan coupling{.temperature = start.temperature_coupling,
-                                .pressure = start.pressure_coupling,
-                                .stochastic = stochastic ? start.stochastic : StochasticDynamics{},
-                                .dispersion = start.dispersion,
-                                .lincs_constraints = start.lincs_constraints,
+    const UpdateBlocks blocks = make_update_blocks(with_constraint_masses(topology, p), {p.lincs_order, p.lincs_iterations});
+    const CouplingPlan coupling{.temperature = tables.temperature_coupling,
+                                .pressure = tables.pressure_coupling,
+                                .stochastic = stochastic ? tables.stochastic : StochasticDynamics{},
+                                .dispersion = tables.dispersion,
+                                .lincs_constraints = tables.lincs_constraints,
                                 .dt = p.dt,
                                 .start_time = p.start_time,
-                                .mobility = start.mobility,
+                                .mobility = tables.mobility,
                                 .com_mode = p.com_mode};
     GpuQueue& queue = gpu.queue;
     queue.make_current();
@@ -191,20 +190,20 @@ GpuRank<N> GpuLayout<N>::make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& star
             .cell = has_cell ? cells_[static_cast<std::size_t>(rank)] : GpuCell{},
             .list_plan = list_plan_,
             .checks_lists = lists_miss_nothing<N> || is_minimisation(p.integrator),
-            .exclusions = make_gpu_exclusions(queue, start.topology),
-            .atoms = make_atom_table(queue, start.state, start.topology, setup_.update_groups),
-            .nonbonded = GpuNonbondedTables<N>(queue, start.nonbonded),
-            .bonded = GpuBonded(queue, start.bonded, start.restraints, start.topology, grid_.ranks()),
-            .field = start.field,
-            .acceleration = GpuAcceleration(queue, start.acceleration),
+            .exclusions = make_gpu_exclusions(queue, topology),
+            .atoms = make_atom_table(queue, run_.start.state, topology, setup_.update_groups),
+            .nonbonded = GpuNonbondedTables<N>(queue, NonbondedTables<N>(tables.nonbonded)),
+            .bonded = GpuBonded(queue, tables.bonded, tables.restraints, topology, grid_.ranks()),
+            .field = tables.field,
+            .acceleration = GpuAcceleration(queue, tables.acceleration),
             .update = GpuUpdate(queue, blocks, p),
-            .sites = GpuVirtualSites(queue, start.topology),
+            .sites = GpuVirtualSites(queue, topology),
             .exchange_buffer = {},
             .exchange_buffers = {},
             .travellers = {},
             .collectors = {},
             .state = {},
-            .coupling = GpuCoupling<N>(queue, coupling, start.com, records),
+            .coupling = GpuCoupling<N>(queue, coupling, tables.com, records),
             .halo = {},
             .mesh = {},
             .pairs = {},
@@ -221,7 +220,7 @@ void GpuLayout<N>::reserve(double density_factor)
     density_factor_ = density_factor;
     if (positions_.bytes > 0) { world_->release(positions_); }
     if (ranks() > 1) { positions_ = world_->allocate(most_slots(density_factor) * sizeof(PositionCharge<N>)); }
-    const bool has_mesh_beside = setup_.mesh.parameters.order > 0 && ranks() == 1; // the effect on several ranks was not measured
+    const bool has_mesh_beside = setup_.mesh.order > 0 && ranks() == 1; // the effect on several ranks was not measured
     const PairSharing sharing = has_mesh_beside ? sharing_beside_mesh(atoms_) : PairSharing{};
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
@@ -312,7 +311,7 @@ void GpuLayout<N>::make_sums()
 }
 
 template <class N>
-void GpuLayout<N>::make_exchange_buffers(Rank<N>& start)
+void GpuLayout<N>::make_exchange_buffers()
 {
     const Window x = world_->allocate(atoms_ * sizeof(PositionCharge<N>));
     const Window v = world_->allocate(atoms_ * sizeof(VelocityMass<N>));
@@ -353,7 +352,7 @@ void GpuLayout<N>::make_exchange_buffers(Rank<N>& start)
                                                               travellers_->of(r.rank));
         }
         r.collects = r.rank == here.first;
-        fill_exchange_buffer(gpu.queue, start.state, r.exchange_buffer);
+        fill_exchange_buffer(gpu.queue, run_.start.state, r.exchange_buffer);
     });
 }
 

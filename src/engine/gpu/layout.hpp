@@ -11,7 +11,7 @@
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu/processes.hpp"
 #include "engine/gpu/rank_gpu.hpp"
-#include "engine/rank_run.hpp"
+#include "engine/prepared_run.hpp"
 
 #include <memory>
 #include <optional>
@@ -35,11 +35,11 @@ template <class N>
 class GpuLayout
 {
 public:
-    // Spreads the whole system in `start` over ranks and GPUs as choose_gpus() says. Keeps at most `records` observed
+    // Spreads the start of `run` over ranks and GPUs as choose_gpus() says. Keeps at most `records` observed
     // steps. Queues no kernel. Throws DeviceError, and InputError for a grid that does not fit or is too fine, or for
     // missing GPUs. Of `world` only the fields that tests set count. The references must outlive the layout.
-    GpuLayout(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
-              std::size_t records, GpuProcesses& processes, const GpuWorldOptions& world);
+    GpuLayout(const PreparedRun<N>& run, const ListPlan& list_plan, const SimulationOptions& options, std::size_t records,
+              GpuProcesses& processes, const GpuWorldOptions& world);
     ~GpuLayout() { processes_.on_loss({}); }
 
     // --- about the whole run
@@ -87,11 +87,11 @@ public:
     Growth grow(std::uint32_t flags);
 
 private:
-    void make_ranks(Rank<N>& start, const GpuChoice& choice, std::size_t records);
-    GpuRank<N> make_rank(GpuWithRanks<N>& gpu, int rank, Rank<N>& start, std::size_t records);
+    void make_ranks(const GpuChoice& choice, std::size_t records);
+    GpuRank<N> make_rank(GpuWithRanks<N>& gpu, int rank, std::size_t records);
     void make_world(const SimulationOptions& options, const GpuChoice& choice, GpuWorldOptions world);
     void make_sums();
-    void make_exchange_buffers(Rank<N>& start);
+    void make_exchange_buffers();
     void reserve(double density_factor);
     std::size_t bytes_for(std::size_t slots) const; // bytes of halos and of atoms sent to mesh ranks
     std::size_t most_slots(double density_factor);  // largest number of slots of any rank
@@ -100,7 +100,8 @@ private:
     void make_mesh_memory();
     void make_meshes();
 
-    const RunSetup& setup_;
+    const PreparedRun<N>& run_;
+    const RunSetup& setup_; // of run_
     const ListPlan& list_plan_;
     GpuProcesses& processes_;
     const Box<double> box_; // the box at the start, nm; cells, lists and halos are planned for it

@@ -11,9 +11,9 @@
 namespace parhelion {
 
 template <class N>
-GpuRanks<N>::GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
-                      std::size_t records, GpuProcesses& processes, const GpuWorldOptions& world)
-    : processes_(processes), layout_(start, setup, list_plan, options, records, processes, world), replayer_(layout_)
+GpuRanks<N>::GpuRanks(const PreparedRun<N>& run, const ListPlan& list_plan, const SimulationOptions& options, std::size_t records,
+                      GpuProcesses& processes, const GpuWorldOptions& world)
+    : processes_(processes), layout_(run, list_plan, options, records, processes, world), replayer_(layout_)
 {
 }
 

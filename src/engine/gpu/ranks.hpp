@@ -24,8 +24,8 @@ class GpuRanks
 {
 public:
     // Arguments and errors are those of GpuLayout's constructor. deal_out() must follow; until then no kernel has been queued.
-    GpuRanks(Rank<N>& start, const RunSetup& setup, const ListPlan& list_plan, const SimulationOptions& options,
-             std::size_t records, GpuProcesses& processes, const GpuWorldOptions& world = {});
+    GpuRanks(const PreparedRun<N>& run, const ListPlan& list_plan, const SimulationOptions& options, std::size_t records,
+             GpuProcesses& processes, const GpuWorldOptions& world = {});
 
     GpuLayout<N>& layout() { return layout_; }
     const GpuLayout<N>& layout() const { return layout_; }

@@ -13,6 +13,7 @@
 #include "engine/longest_term.hpp"
 
 #include <fmt/format.h>
+#include <memory>
 
 namespace parhelion {
 
@@ -51,7 +52,7 @@ bool GpuEngine<N>::recover(std::uint32_t flags, Observer& observer)
     case Remedy::RefuseMesh:
         refuse_mesh();
     }
-    if (runs_on_ == RunsOn::Cpu) { return false; }
+    if (!is_on_gpus()) { return false; }
     for (const Segment& segment : segments_.take_back())
     {
         for (Segment& interval : cut_into_intervals(segment))
@@ -115,19 +116,20 @@ void GpuEngine<N>::grow_capacity(std::uint32_t flags)
 }
 
 template <class N>
-void GpuEngine<N>::hand_to_cpu()
+std::unique_ptr<Engine<N>> GpuEngine<N>::make_cpu_engine()
 {
     segments_.drop();
     const SavedState state = saved_state();
     const WatchPause pause(watch_);
-    put_back(state, host_.lone_run().rank());
+    put_back(state, queue_, run_->start);
+    cores_.reset();
+    return std::make_unique<Engine<N>>(run_, on_host_);
 }
 
 template <class N>
 void GpuEngine<N>::go_on_on_cpu(const std::string& why)
 {
-    hand_to_cpu();
-    runs_on_ = RunsOn::Cpu;
+    on_cpu_ = make_cpu_engine();
     why_on_cpu_ = why;
 }
 
@@ -148,14 +150,14 @@ void GpuEngine<N>::stop_for_missing_terms()
 template <class N>
 void GpuEngine<N>::blow_up()
 {
-    hand_to_cpu();
+    const std::unique_ptr<Engine<N>> cpu = make_cpu_engine();
     const FailureReport report = earliest_failure(ranks_.layout().here(), processes_);
     const WatchPause pause(watch_);
     Observer nobody;
     const std::atomic<bool> never{false};
-    const std::int64_t steps = report.step - host_.lone_run().rank().step + 1;
+    const std::int64_t steps = report.step - cpu->next_step() + 1;
     PARHELION_EXPECTS(report.atom >= 0 && steps > 0); // `steps`: up to and including the step that failed
-    host_.run(steps + list_plan_.interval, nobody, never);
+    cpu->run(steps + list_plan_.interval, nobody, never);
     throw PhysicsError(report.step, fmt::format("E508 step {}: {} was unstable on the GPU, but not when the CPU took the same "
                                                 "steps. Try a shorter time step, or --precision double.",
                                                 report.step, setup_.system.topology.describe(report.atom)));
@@ -169,7 +171,7 @@ typename GpuSurface<N>::Hooks GpuEngine<N>::hooks_of_surface()
     const auto grow = [this](std::uint32_t flags, int attempt) {
         attempts_ = attempt - 1;
         grow_capacity(flags);
-        if (runs_on_ == RunsOn::Cpu) { throw GoesOnOnCpu(); }
+        if (!is_on_gpus()) { throw GoesOnOnCpu(); }
     };
     const auto refuse = [this](Remedy remedy) {
         if (remedy == Remedy::RefuseMesh) { refuse_mesh(); }
