@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "comm/launch/run_ranks.hpp"
 #include "comm/networks/networks.hpp"
-#include "device/cores.hpp"
 #include "engine/deadline_pause.hpp"
 #include "engine/guard.hpp"
 #include "engine/run_length.hpp"

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "dynamics/minimise/surface.hpp"
-#include "engine/rank_run.hpp"
+#include "engine/run_setup.hpp"
+#include "engine/simulation.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -49,7 +49,7 @@ struct Rank
     NonbondedTables<N> nonbonded;
     Halo<N> halo;
     ListPlan list_plan; // the intervals of this plan may change during the run
-    ExternalForces external;
+    ExternalForces external{};
     RankMesh<N> mesh;
     TemperatureCoupling temperature_coupling;
     PressureCoupling pressure_coupling;
@@ -58,25 +58,25 @@ struct Rank
     CellGrid grid; // cells of all ranks, whose borders may move at a repartition
 
     // The bonded terms, constraints and virtual sites that this rank computes.
-    BondedAssignment assigned_terms;
-    ConstraintAssignment assigned_constraints;
-    SiteAssignment assigned_sites;
+    BondedAssignment assigned_terms{};
+    ConstraintAssignment assigned_constraints{};
+    SiteAssignment assigned_sites{};
 
     // The state that a checkpoint stores.
     std::int64_t step = 0;
-    ParticleState<N> state;
+    ParticleState<N> state{};
     Coupling coupling;
     ListConditions list_conditions; // conditions for which the lists in use are planned
 
     // Data that one phase passes to the next.
-    PairList pairs;
-    std::int64_t list_step = 0; // the step in which `pairs` was built
-    bool has_flipped = false;   // true if the box was flipped after list_step, which changes fractions
-    ListedPositions<N> listed;  // positions when `pairs` was built; kept only in minimisations, or if lists must miss no pair
-    ForceBuffers<N> buffers;
-    ConstraintResult<N> constraint_result;
-    ClusterArray<typename N::Real> velocities_before_noise;
-    Observables observables; // values of the last observed step
+    PairList pairs{};
+    std::int64_t list_step = 0;  // the step in which `pairs` was built
+    bool has_flipped = false;    // true if the box was flipped after list_step, which changes fractions
+    ListedPositions<N> listed{}; // positions when `pairs` was built; kept only in minimisations, or if lists must miss no pair
+    ForceBuffers<N> buffers{};
+    ConstraintResult<N> constraint_result{};
+    ClusterArray<typename N::Real> velocities_before_noise{};
+    Observables observables{}; // values of the last observed step
 
     int motion_groups() const
     {

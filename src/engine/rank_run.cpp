@@ -9,11 +9,9 @@
 #include "engine/run_length.hpp"
 #include "engine/step.hpp"
 #include "model/minimisers.hpp"
-#include "pairs/cluster_order.hpp"
 #include "trace/phases.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace parhelion {

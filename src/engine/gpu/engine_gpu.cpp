@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "comm/gpu/self_test.hpp"
-#include "device/cores.hpp"
 #include "domain/gpu/grid_gpu.hpp"
 #include "engine/choose_gpus.hpp"
 #include "engine/gpu/profile.hpp"
