@@ -379,7 +379,7 @@ void GpuLayout<N>::make_halos()
 {
     const std::size_t slots = most_slots(density_factor_);
     halo_memory_ = make_gpu_halo_memory<N>(*world_, method_, cells_, slots, world_->ranks_share_gpus());
-    halo_memory_.in_update = gpus_[0]->ranks[0].sites.is_empty(); // other sites need their forces spread before the update
+    halo_memory_.in_update = gpus_[0]->ranks[0].sites.is_empty(); // these sites spread their forces before the update
     for_each_rank<N>(all_, [&](GpuWithRanks<N>& gpu, GpuRank<N>& r) {
         gpu.queue.make_current();
         if (r.has_cell) { r.halo = make_gpu_halo<N>(gpu.queue, halo_memory_, r.rank); }

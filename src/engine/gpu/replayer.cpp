@@ -8,7 +8,7 @@ namespace parhelion {
 
 namespace {
 
-constexpr std::size_t most_graphs = 128; // further intervals are queued kernel by kernel; a trace doubles the number
+constexpr std::size_t most_graphs = 128; // kinds of intervals beyond these are queued kernel by kernel
 
 // Makes later work wait for all work that is queued on any branch.
 template <class N>
@@ -62,7 +62,7 @@ void GpuReplayer<N>::wait_for_earlier_steps(GpuSpan<N> gpus)
     {
         GpuEvent& end = gpu->earlier_steps[gpu->queued_steps++ % 2];
         layout_.world().wait(gpu->ranks[0].rank, end);
-        end.record(gpu->queue); // of the last step
+        end.record(gpu->queue); // the event of the step that was queued last
     }
 }
 

@@ -8,7 +8,7 @@
 // until a flag tells that an atom has moved by more than half of their buffer; then the evaluation is repeated. Several ranks
 // repartition in each evaluation. Cost: some 300 bytes an atom for snapshots and exchange buffers; with a repartition two waits.
 //
-// With several processes, all of them compute the same numbers.
+// In a run of several processes each gets the same energies, norms and scalar products, so all take the same decisions.
 #pragma once
 
 #include "dynamics/gpu/minimise_gpu.hpp"
@@ -31,7 +31,7 @@ public:
     // The functions for evaluations that fail.
     struct Hooks
     {
-        // Enlarges memory, for the given attempt in a row, or ends the minimisation by an exception.
+        // Enlarges memory, or ends the minimisation by an exception. attempt: how often this evaluation has failed, from 1.
         std::function<void(std::uint32_t flags, int attempt)> grow;
         std::function<void(Remedy)> refuse; // throws: the first point has such a failure
         std::function<void(const std::string& why)>
