@@ -169,7 +169,9 @@ Snapshot<N> make_start(const RunSetup& setup, const RunTables& tables, const Sav
         return start;
     }
     if (saved != nullptr) { start_from(*saved, queue, start); }
-    World alone(thread_network(1));
+    WorldOptions of_one;
+    of_one.payload_bytes = std::size_t{1} << 26; // address space; a lone rank receives no messages
+    World alone(thread_network(1), of_one);
     Communicator comm = alone.communicator(0);
     Rank<N> r = make_rank<N>(setup, tables, RankDivision{}, queue, comm);
     put_back(std::move(start), r);
