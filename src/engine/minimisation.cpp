@@ -71,7 +71,6 @@ private:
     {
         Frame frame = system_.frame(due);
         frame.step = observables_.step, frame.time = observables_.time;
-        std::ranges::fill(frame.v, Vec3<double>{}); // on GPUs forces take the place of velocities (surface_gpu.hpp)
         observer_.frame(due, std::move(frame));
     }
     double time() const { return start_time_ + static_cast<double>(step_) * time_step_; }

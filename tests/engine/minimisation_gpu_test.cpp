@@ -96,7 +96,9 @@ TEST_F(MinimisationOnGpu, has_frames_of_atoms_at_rest)
     data.parameters.v_out = 1;
     const Outcome gpu = minimise_on(data, on(Device::Gpu, Precision::Mixed, Summation::Fast), 3);
     ASSERT_FALSE(gpu.recorder.frames.empty());
-    for (const Frame& frame : gpu.recorder.frames)
+    std::vector<Frame> frames = gpu.recorder.frames;
+    frames.push_back(gpu.last);
+    for (const Frame& frame : frames)
     {
         ASSERT_FALSE(frame.v.empty());
         EXPECT_TRUE(std::ranges::all_of(frame.v, [](const Vec3<double>& v) { return norm2(v) == 0; })) << "step " << frame.step;

@@ -3,6 +3,9 @@
 
 #include "engine/guard.hpp"
 #include "engine/run_length.hpp"
+#include "model/minimisers.hpp"
+
+#include <algorithm>
 
 namespace parhelion {
 
@@ -50,6 +53,10 @@ Frame GpuOutput<N>::frame(const HostSnapshot<N>& snapshot, const OutputDue& due,
     Frame frame = make_frame(queue_, setup_.system.topology, snapshot, due);
     frame.step = step;
     frame.time = time(step);
+    if (is_minimisation(setup_.parameters.integrator)) // vectors of the minimiser take the place of velocities (surface_gpu.hpp)
+    {
+        std::ranges::fill(frame.v, Vec3<double>{});
+    }
     return frame;
 }
 
